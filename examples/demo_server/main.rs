@@ -1,0 +1,2 @@
+//! A small MCP server over stdio.
+fn main() {}

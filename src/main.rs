@@ -1,0 +1,2 @@
+//! The `mcp-cassette` binary.
+fn main() {}
