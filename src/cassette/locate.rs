@@ -1,0 +1,219 @@
+//! Places in a cassette's text: byte offset to line and column, byte offset to
+//! JSON pointer, and JSON pointer to byte range.
+
+use crate::wire::json::{Kind, Scanner, Span, decode};
+use std::fmt::Write as _;
+
+/// A place in a text file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1. Lines end at a line feed.
+    pub line: u32,
+    /// The column, from 1, in Unicode code points.
+    pub column: u32,
+}
+
+/// The positions of ascending byte offsets, found in one pass over the text.
+pub(crate) fn positions(text: &str, offsets: &[usize]) -> Vec<Position> {
+    let bytes = text.as_bytes();
+    let (mut line, mut line_start, mut counted) = (1_u32, 0, 0);
+    let mut column_from = (0, 1_u32);
+    let mut found = Vec::with_capacity(offsets.len());
+    for &offset in offsets {
+        let offset = offset.min(bytes.len());
+        let stretch = bytes.get(counted..offset).unwrap_or_default();
+        if let Some(last) = memchr::memrchr(b'\n', stretch) {
+            let feeds = memchr::memchr_iter(b'\n', stretch).count();
+            line = line.saturating_add(u32::try_from(feeds).unwrap_or(u32::MAX));
+            line_start = counted + last + 1;
+            column_from = (line_start, 1);
+        } else if counted == 0 && text.starts_with('\u{feff}') {
+            column_from = ('\u{feff}'.len_utf8(), 1);
+        }
+        counted = counted.max(offset);
+        let start = column_from.0.max(line_start);
+        let chars = count_chars(bytes.get(start..offset).unwrap_or_default());
+        let column = column_from.1.saturating_add(chars);
+        column_from = (start.max(offset), column);
+        found.push(Position { line, column });
+    }
+    found
+}
+
+/// The position of one byte offset.
+pub(crate) fn position(text: &str, offset: usize) -> Position {
+    positions(text, &[offset])
+        .first()
+        .copied()
+        .unwrap_or_default()
+}
+
+fn count_chars(bytes: &[u8]) -> u32 {
+    let count = bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// One step of a JSON pointer.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Member(Span),
+    Item(usize),
+}
+
+/// The JSON pointers (RFC 6901) of ascending byte offsets inside the value at `root`.
+///
+/// An offset in a member's name gives the pointer of the member, one between two
+/// values that of the container around it. `prefix` is put in front.
+pub(crate) fn pointers(text: &str, root: Span, prefix: &str, offsets: &[usize]) -> Vec<String> {
+    let mut walk = Walk {
+        text,
+        prefix,
+        steps: Vec::new(),
+        in_array: Vec::new(),
+    };
+    let mut wanted = offsets.iter().copied().peekable();
+    let mut found = Vec::with_capacity(offsets.len());
+    let mut scanner = Scanner::over(text, root);
+    while wanted.peek().is_some() {
+        let Ok(Some(token)) = scanner.next_token() else {
+            break;
+        };
+        while wanted
+            .next_if(|&at| at < token.span.start as usize)
+            .is_some()
+        {
+            found.push(walk.around());
+        }
+        walk.enter(token.kind, token.inner());
+        while wanted.next_if(|&at| at < token.span.end as usize).is_some() {
+            found.push(walk.here());
+        }
+        walk.leave(token.kind);
+    }
+    found.extend(wanted.map(|_| prefix.to_owned()));
+    found
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    prefix: &'a str,
+    /// One step for each open container: what it is looking at now.
+    steps: Vec<Step>,
+    in_array: Vec<bool>,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, kind: Kind, inner: Span) {
+        match kind {
+            Kind::Key => {
+                if let Some(step) = self.steps.last_mut() {
+                    *step = Step::Member(inner);
+                }
+            }
+            Kind::EndObject | Kind::EndArray => {
+                self.steps.pop();
+                self.in_array.pop();
+            }
+            _ => {
+                if let (Some(true), Some(Step::Item(next))) =
+                    (self.in_array.last(), self.steps.last_mut())
+                {
+                    *next = next.wrapping_add(1);
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, kind: Kind) {
+        match kind {
+            // `enter` adds one before each element, so the first becomes 0.
+            Kind::BeginArray => {
+                self.steps.push(Step::Item(usize::MAX));
+                self.in_array.push(true);
+            }
+            Kind::BeginObject => {
+                self.steps.push(Step::Item(usize::MAX));
+                self.in_array.push(false);
+            }
+            _ => {}
+        }
+    }
+
+    fn here(&self) -> String {
+        self.render(&self.steps)
+    }
+
+    fn around(&self) -> String {
+        self.render(self.steps.split_last().map_or(&[], |(_, outer)| outer))
+    }
+
+    fn render(&self, steps: &[Step]) -> String {
+        let mut pointer = self.prefix.to_owned();
+        for step in steps {
+            match step {
+                Step::Member(name) => {
+                    pointer.push('/');
+                    push_escaped(&decode(name.of(self.text)), &mut pointer);
+                }
+                Step::Item(usize::MAX) => {}
+                Step::Item(index) => {
+                    let _ = write!(pointer, "/{index}");
+                }
+            }
+        }
+        pointer
+    }
+}
+
+fn push_escaped(name: &str, pointer: &mut String) {
+    for c in name.chars() {
+        match c {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            c => pointer.push(c),
+        }
+    }
+}
+
+/// The value that a JSON pointer names, as a byte range; of repeated members the last.
+pub(crate) fn locate(text: &str, pointer: &str) -> Option<Span> {
+    let mut place = Span::new(0, text.len());
+    if text.starts_with('\u{feff}') {
+        place.start = 3;
+    }
+    if pointer.is_empty() {
+        return Scanner::over(text, place)
+            .value()
+            .ok()
+            .map(|value| value.span);
+    }
+    for step in pointer.strip_prefix('/')?.split('/') {
+        let name = step.replace("~1", "/").replace("~0", "~");
+        place = child(text, place, &name)?;
+    }
+    Some(place)
+}
+
+fn child(text: &str, place: Span, name: &str) -> Option<Span> {
+    let mut scanner = Scanner::over(text, place);
+    match scanner.require().ok()?.kind {
+        Kind::BeginObject => {
+            let mut found = None;
+            while let Some(key) = scanner.next_key().ok()? {
+                let value = scanner.value().ok()?;
+                if decode(key.inner().of(text)) == name {
+                    found = Some(value.span);
+                }
+            }
+            found
+        }
+        Kind::BeginArray => {
+            let index: usize = name.parse().ok()?;
+            for _ in 0..index {
+                scanner.next_item().ok()??;
+            }
+            scanner.next_item().ok()?.map(|value| value.span)
+        }
+        _ => None,
+    }
+}

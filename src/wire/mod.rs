@@ -1,0 +1,8 @@
+//! Bytes and messages: the JSON tokenizer, values read from it and the names
+//! that the Model Context Protocol gives to methods and members.
+//!
+//! Nothing here does input or output, and nothing knows the time.
+
+pub(crate) mod json;
+pub(crate) mod mcp;
+pub(crate) mod node;
