@@ -182,7 +182,7 @@ def echo_and_add(command):
     recording.call("counter", {})
     recording.call("counter", {})
     recording.call("notify", {"message": "half way through", "level": "notice"})
-    recording.call("slow", {"steps": 3, "delay_ms": 1}, progress_token="slow-1")
+    recording.call("slow", {"steps": 3, "delay_ms": 20}, progress_token="slow-1")
     return recording.finish()
 
 

@@ -199,7 +199,7 @@ pub(crate) struct Call<'s> {
 
 impl Call<'_> {
     /// Reports progress, if the client asked for it with a token.
-    pub(crate) fn progress(&self, done: u64, total: u64) {
+    pub(crate) fn progress(&self, done: u64, total: u64, message: &str) {
         if let Some(token) = &self.progress_token {
             self.session.send(&Outgoing::notification(
                 "notifications/progress",
@@ -207,7 +207,7 @@ impl Call<'_> {
                     "progressToken": token,
                     "progress": done,
                     "total": total,
-                    "message": format!("step {done} of {total}"),
+                    "message": message,
                 }),
             ));
         }

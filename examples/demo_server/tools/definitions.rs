@@ -182,7 +182,7 @@ fn slow() -> Tool {
     Tool {
         name: "slow",
         title: "Slow work",
-        description: "Pretends to work in several steps, reports progress after each one if the \
+        description: "Pretends to work in several steps, reports progress before each one if the \
             call has a progress token, and stops early if the call is cancelled.",
         input_schema: json!({
             "type": "object",

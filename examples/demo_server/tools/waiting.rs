@@ -28,8 +28,10 @@ pub(super) fn slow(call: &Call<'_>, given: Value) -> Outcome {
         )));
     }
     for step in 1..=steps {
+        // Progress comes before the work and not after it, because some clients lose a progress
+        // message that reaches them together with the answer.
+        call.progress(step - 1, steps, &format!("step {step} of {steps}"));
         call.pause(Duration::from_millis(delay_ms))?;
-        call.progress(step, steps);
     }
     Ok(CallResult::text(format!("finished after {steps} steps")))
 }
