@@ -1,0 +1,54 @@
+//! Which characters leave no mark on the screen, by what they are for.
+
+/// What a character without a glyph is meant to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Glyphless {
+    /// Plane 14 tags and what else is unassigned and ignorable there.
+    Tag,
+    /// Variation selectors 1–256.
+    Variation,
+    /// Zero-width space, joiners, word joiner, byte order mark and the rare
+    /// format characters.
+    ZeroWidth,
+    /// Invisible mathematical operators, U+2061–2064.
+    Operator,
+    /// Blank letters: Hangul fillers and the empty Braille cell.
+    Filler,
+    /// U+00AD.
+    SoftHyphen,
+    /// Left-to-right, right-to-left and Arabic letter marks.
+    DirectionMark,
+    /// Embeddings, overrides, isolates and their ends.
+    Direction,
+}
+
+/// The class of `c`, or none for everything that is drawn.
+///
+/// The source is `Default_Ignorable_Code_Point` of Unicode 16 with the format
+/// characters that have no glyph and the two blanks that count as letters.
+/// Mongolian selectors shape letters and are in no class of their own.
+pub(crate) fn glyphless(c: char) -> Option<Glyphless> {
+    let class = match c {
+        '\u{ad}' => Glyphless::SoftHyphen,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' => Glyphless::DirectionMark,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Glyphless::Direction,
+        '\u{2061}'..='\u{2064}' => Glyphless::Operator,
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}' => Glyphless::Filler,
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => Glyphless::Variation,
+        '\u{e0000}'..='\u{e0fff}' => Glyphless::Tag,
+        '\u{34f}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{2060}'
+        | '\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' => Glyphless::ZeroWidth,
+        _ => return None,
+    };
+    Some(class)
+}
