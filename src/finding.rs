@@ -1,6 +1,5 @@
 //! Findings: the one result type of every check of the gate.
 
-use crate::cassette::locate::Position;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -85,7 +84,16 @@ impl Status {
     }
 }
 
-/// A place in a cassette file.
+/// A place in a text file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1. Lines end at a line feed.
+    pub line: u32,
+    /// The column, from 1, in Unicode code points.
+    pub column: u32,
+}
+
+/// A stretch of a cassette file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     /// Where it begins.

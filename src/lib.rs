@@ -19,7 +19,11 @@
 pub mod cassette;
 pub mod diff;
 pub(crate) mod finding;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+pub mod lint;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};
-pub use finding::{Excerpt, Finding, Region, Report, RuleId, Severity, Status};
+pub use finding::{Excerpt, Finding, Position, Region, Report, RuleId, Severity, Status};
+pub use lint::lint;

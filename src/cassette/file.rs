@@ -1,9 +1,10 @@
 //! Reading cassette files from disk, refusing with a reason what is none, and
 //! writing them so that a crash leaves either the old file or the new one.
 
-use super::locate::{Position, position};
+use super::locate::position;
 use super::model::Cassette;
 use super::{format, locate};
+use crate::finding::Position;
 use crate::wire::json::{MAX_INPUT, Problem, SyntaxError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,17 +1,9 @@
 //! Places in a cassette's text: byte offset to line and column, byte offset to
 //! JSON pointer, and JSON pointer to byte range.
 
+use crate::finding::Position;
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use std::fmt::Write as _;
-
-/// A place in a text file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line, from 1. Lines end at a line feed.
-    pub line: u32,
-    /// The column, from 1, in Unicode code points.
-    pub column: u32,
-}
 
 /// The positions of ascending byte offsets, found in one pass over the text.
 pub(crate) fn positions(text: &str, offsets: &[usize]) -> Vec<Position> {

@@ -1,13 +1,205 @@
-//! The rules of the gate and the text layer below them: what a recorded text
-//! says once spelling tricks are undone ([`fold`]), what it hides
-//! ([`invisible`]) and what a tool name pretends to be ([`names`]).
+//! One cassette, and what in it is hostile, secret or not what it seems.
+//!
+//! [`surfaces`](self) hands every recorded text to the rules in `rules/`, each of
+//! which is one file; patterns of packs look at the same texts. What they find
+//! becomes a [`Report`] with places in the file.
 
-#![allow(
-    dead_code,
-    reason = "the rules that call the text layer are declared beside it"
-)]
+mod ansi;
+mod encoded;
+mod findings;
+mod fold;
+mod invisible;
+mod markers;
+mod names;
+mod pack_patterns;
+pub(crate) mod packs;
+mod reading;
+pub(crate) mod rules;
+mod run;
+pub(crate) mod secrets;
+mod signals;
+mod silence;
+mod surfaces;
 
-pub(crate) mod ansi;
-pub(crate) mod fold;
-pub(crate) mod invisible;
-pub(crate) mod names;
+pub(crate) use run::lint_cassette;
+pub use secrets::Entropy;
+pub use silence::Accept;
+pub(crate) use silence::unused;
+
+use crate::cassette::{Cassette, LoadError};
+use crate::finding::Report;
+use packs::{PackError, PackSet, PackSource};
+use std::path::{Path, PathBuf};
+
+/// What to look for in a cassette, and what to leave out.
+///
+/// The default is every rule of ours, no pack and no baseline.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Ids of rules and pack patterns to run; empty means all.
+    pub select: Vec<String>,
+    /// Ids of rules and pack patterns to skip; selection wins.
+    pub ignore: Vec<String>,
+    /// Pattern packs to load besides the rules.
+    pub pattern_packs: Vec<PathBuf>,
+    /// An older recording of the same server to compare definitions with.
+    pub baseline: Option<PathBuf>,
+    /// When a string is random enough to be taken for a secret.
+    pub entropy: Entropy,
+    /// Findings that somebody looked at and accepted.
+    pub accept: Vec<Accept>,
+    /// Count findings that the baseline has too.
+    pub all: bool,
+    /// Today's date as `YYYY-MM-DD`, to let accept entries expire.
+    pub today: Option<String>,
+}
+
+/// Why a cassette could not be linted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LintError {
+    /// The cassette or its baseline could not be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A pattern pack could not be read.
+    #[error("cannot read the pattern pack {}: {source}", path.display())]
+    ReadPack {
+        /// The pack.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// A pattern pack is not valid.
+    #[error("{0}")]
+    Pack(String),
+    /// `select` or `ignore` names a rule that there is none of.
+    #[error("unknown rule id {}; valid ids are {}", quote_all(unknown), valid.join(", "))]
+    UnknownRule {
+        /// The ids that nothing has.
+        unknown: Vec<String>,
+        /// The ids that there are.
+        valid: Vec<String>,
+    },
+}
+
+fn quote_all(ids: &[String]) -> String {
+    ids.iter()
+        .map(|id| format!("'{id}'"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl From<PackError> for LintError {
+    fn from(error: PackError) -> Self {
+        LintError::Pack(error.to_string())
+    }
+}
+
+/// Lints a cassette.
+///
+/// ```
+/// use mcp_cassette::lint::Options;
+///
+/// let report = mcp_cassette::lint("examples/cassettes/tools-v2.mcp.json", &Options::default())?;
+/// let finding = &report.findings[0];
+/// assert_eq!(finding.rule.as_str(), "R001");
+/// assert_eq!(finding.locator, "/messages/4/payload/result/tools/0/description");
+/// # Ok::<(), mcp_cassette::lint::LintError>(())
+/// ```
+///
+/// # Errors
+///
+/// Whatever could not be read is an error, never a report without findings.
+pub fn lint(path: impl AsRef<Path>, options: &Options) -> Result<Report, LintError> {
+    let settings = Settings::new(options)?;
+    let cassette = Cassette::load(path)?;
+    let baseline = options.baseline.as_ref().map(Cassette::load).transpose()?;
+    Ok(lint_cassette(&cassette, baseline.as_ref(), &settings))
+}
+
+/// [`Options`] with packs loaded and ids checked.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) select: Vec<String>,
+    pub(crate) ignore: Vec<String>,
+    pub(crate) packs: PackSet,
+    pub(crate) entropy: Entropy,
+    pub(crate) accept: Vec<Accept>,
+    pub(crate) all: bool,
+    pub(crate) today: Option<String>,
+}
+
+impl Settings {
+    /// Reads the packs and checks that every id names something.
+    pub(crate) fn new(options: &Options) -> Result<Settings, LintError> {
+        let mut sources = Vec::new();
+        for path in &options.pattern_packs {
+            let bytes = std::fs::read(path).map_err(|source| LintError::ReadPack {
+                path: path.clone(),
+                source,
+            })?;
+            sources.push(PackSource {
+                name: path.display().to_string(),
+                bytes,
+            });
+        }
+        let packs = packs::load(&sources)?;
+        let valid = valid_ids(&packs);
+        let accepted = options.accept.iter().map(|entry| &entry.rule);
+        let unknown: Vec<String> = options
+            .select
+            .iter()
+            .chain(&options.ignore)
+            .chain(accepted)
+            .filter(|id| !valid.contains(id))
+            .cloned()
+            .collect();
+        if !unknown.is_empty() {
+            return Err(LintError::UnknownRule { unknown, valid });
+        }
+        Ok(Settings {
+            select: options.select.clone(),
+            ignore: options.ignore.clone(),
+            packs,
+            entropy: options.entropy.clone(),
+            accept: options.accept.clone(),
+            all: options.all,
+            today: options.today.clone(),
+        })
+    }
+
+    /// Whether a rule or pattern runs. What could not be checked is always told.
+    pub(crate) fn applies(&self, id: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|entry| entry == id);
+        if id == rules::UNCHECKED.id {
+            true
+        } else if self.select.is_empty() {
+            !named(&self.ignore)
+        } else {
+            named(&self.select)
+        }
+    }
+
+    /// Notes about the selection itself.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let both = self.select.iter().filter(|id| self.ignore.contains(id));
+        let mut notes: Vec<String> = both
+            .map(|id| format!("rule {id} is both selected and ignored; selection wins"))
+            .collect();
+        let unchecked = rules::UNCHECKED.id;
+        if self.ignore.iter().any(|id| id == unchecked) {
+            notes.push(format!(
+                "rule {unchecked} cannot be ignored: it says what was not checked"
+            ));
+        }
+        notes
+    }
+}
+
+/// Every id that `select` and `ignore` may name.
+pub(crate) fn valid_ids(packs: &PackSet) -> Vec<String> {
+    let bundled = rules::ALL.iter().map(|rule| rule.id.to_owned());
+    bundled
+        .chain(packs.patterns().iter().map(|pattern| pattern.id.clone()))
+        .collect()
+}

@@ -11,3 +11,5 @@ mod demo_client;
 mod demo_server;
 mod example_cassettes;
 mod example_pack;
+mod layering;
+mod support;

@@ -1,0 +1,180 @@
+//! One text as the rules see it: what it is, whose it is, and what it asks for.
+
+use super::run::Context;
+use super::signals::{self, Signal, Strength};
+use super::surfaces::{Defined, Definition, Surface, Text};
+use super::{fold, markers};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+/// Whose text it is.
+#[derive(Clone, Debug)]
+pub(crate) enum Owner<'a> {
+    /// Nobody's in particular.
+    None,
+    /// Of a tool's definition.
+    Tool(Cow<'a, str>),
+    /// Of a prompt's definition.
+    Prompt(Cow<'a, str>),
+    /// Of a resource's definition.
+    Resource(Cow<'a, str>),
+    /// What a call of that tool returned.
+    Call(Cow<'a, str>),
+}
+
+impl<'a> Owner<'a> {
+    /// The owner of a definition's texts.
+    pub(crate) fn of(definition: &Definition<'a>) -> Owner<'a> {
+        let name = definition
+            .name
+            .as_ref()
+            .map_or(Cow::Borrowed(""), |(name, _)| name.clone());
+        match definition.defines {
+            Defined::Tool => Owner::Tool(name),
+            Defined::Prompt => Owner::Prompt(name),
+            Defined::Resource => Owner::Resource(name),
+        }
+    }
+
+    /// The tool that it belongs to.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        match self {
+            Owner::Tool(name) | Owner::Call(name) => Some(name),
+            Owner::None | Owner::Prompt(_) | Owner::Resource(_) => None,
+        }
+    }
+}
+
+/// A text with its owner; the signals in it are read once, when a rule first asks.
+pub(crate) struct Reading<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) text: &'a Text<'a>,
+    pub(crate) owner: &'a Owner<'a>,
+    signals: OnceCell<Vec<Signal>>,
+}
+
+/// How much of a long text is read for signals at a time, in bytes. Words that
+/// belong together stand closer than [`OVERLAP`].
+const WINDOW: usize = 4096;
+const OVERLAP: usize = 512;
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(context: &'a Context<'a>, text: &'a Text<'a>, owner: &'a Owner<'a>) -> Self {
+        Reading {
+            context,
+            text,
+            owner,
+            signals: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn value(&self) -> &str {
+        &self.text.value
+    }
+
+    pub(crate) fn surface(&self) -> Surface {
+        self.text.surface
+    }
+
+    /// Whether the text is nothing but what redaction left in place of another.
+    pub(crate) fn is_marker(&self) -> bool {
+        markers::is_marker(self.value())
+    }
+
+    /// "tool "echo": description" and the like, to begin a message with.
+    pub(crate) fn subject(&self) -> String {
+        let noun = self.surface().noun();
+        match self.owner {
+            Owner::None => noun.to_owned(),
+            Owner::Tool(name) => format!("tool {}: {noun}", quoted(name)),
+            Owner::Prompt(name) => format!("prompt {}: {noun}", quoted(name)),
+            Owner::Resource(name) => format!("resource {}: {noun}", quoted(name)),
+            Owner::Call(name) => format!("tool {}: {noun}", quoted(name)),
+        }
+    }
+
+    /// The signals of the text, with ranges of the text itself.
+    pub(crate) fn signals(&self) -> &[Signal] {
+        self.signals
+            .get_or_init(|| signals_of(self.value(), self.is_name()))
+    }
+
+    /// The signals of at least that strength.
+    pub(crate) fn signals_from(&self, strength: Strength) -> impl Iterator<Item = &Signal> {
+        self.signals()
+            .iter()
+            .filter(move |signal| signal.strength >= strength)
+    }
+
+    fn is_name(&self) -> bool {
+        self.text.is_name || matches!(self.surface(), Surface::ToolName | Surface::SchemaName)
+    }
+}
+
+/// The signals of any text, read in windows so that a long text costs no more a byte.
+pub(crate) fn signals_of(value: &str, is_name: bool) -> Vec<Signal> {
+    let mut found: Vec<Signal> = Vec::new();
+    let mut start = 0;
+    loop {
+        let end = floor_boundary(value, start + WINDOW);
+        let window = value.get(start..end).unwrap_or_default();
+        if is_name || may_signal(window) {
+            read_window(window, start, is_name, &mut found);
+        }
+        if end >= value.len() {
+            break;
+        }
+        start = floor_boundary(value, end - OVERLAP);
+    }
+    found.sort_by_key(|signal| (signal.kind, signal.strength, signal.range.start));
+    found.dedup_by_key(|signal| (signal.kind, signal.strength));
+    found
+}
+
+fn may_signal(window: &str) -> bool {
+    let mut buffer = fold::FoldBuffer::default();
+    let views = fold::fold_into(&mut buffer, window);
+    signals::may_signal(views.plain) || views.differ() && signals::may_signal(views.skeleton)
+}
+
+fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signal>) {
+    let spaced;
+    let mut views = vec![window];
+    if is_name {
+        // One byte for one, so that places in the spaced view are places in the name.
+        spaced = window.replace(['_', '-', '.', '/'], " ");
+        views.push(&spaced);
+    }
+    for view in views {
+        for fold in [fold::Fold::Plain, fold::Fold::Skeleton] {
+            if fold == fold::Fold::Skeleton && view.is_ascii() {
+                continue;
+            }
+            let folded = fold::fold_mapped(fold, view);
+            for mut signal in signals::read(folded.text()) {
+                let original = folded.original_range(signal.range);
+                signal.range = offset + original.start..offset + original.end;
+                found.push(signal);
+            }
+        }
+    }
+}
+
+/// The last character boundary at or before `at`.
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// A recorded name in quotation marks, cut to a length that fits a message.
+pub(crate) fn quoted(name: &str) -> String {
+    const LONGEST: usize = 80;
+    if name.chars().count() <= LONGEST {
+        return format!("\"{name}\"");
+    }
+    let start: String = name.chars().take(LONGEST).collect();
+    format!("\"{start}…\"")
+}

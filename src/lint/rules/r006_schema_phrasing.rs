@@ -1,0 +1,31 @@
+//! R006: injection phrasing in the name of a tool or in the text of its schemas.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::reading::Reading;
+use crate::lint::signals::Strength;
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R006",
+    name: "schema-phrasing",
+    summary: "injection phrasing in names and schema text",
+    severity: Severity::Warning,
+    evidence: Evidence::Intent,
+    owasp: &["MCP03"],
+    safe_mcp: &["SAFE-T1501"],
+    page: include_str!("../../../docs/rules/R006.md"),
+    check: Check::Text(check),
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    if reading.surface() != Surface::ToolName && !reading.surface().is_schema() {
+        return;
+    }
+    let injection = super::injection::of_definition(reading)
+        .or_else(|| super::injection::at_least(reading, Strength::Weak));
+    if let Some(injection) = injection {
+        injection.report(reading, findings, "holds injection phrasing");
+    }
+}

@@ -1,0 +1,46 @@
+//! R010: a definition that wants private material in an argument, a URL or a result.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::reading::Reading;
+use crate::lint::signals::{SignalKind, Strength};
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R010",
+    name: "private-material",
+    summary: "asks for private files, keys, the conversation or the system prompt",
+    severity: Severity::Error,
+    evidence: Evidence::Intent,
+    owasp: &["MCP01", "MCP10"],
+    safe_mcp: &["SAFE-T1502", "SAFE-T1801"],
+    page: include_str!("../../../docs/rules/R010.md"),
+    check: Check::Text(check),
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    if !reading.surface().is_definition() && reading.surface() != Surface::ServerRequest {
+        return;
+    }
+    let wants = |signal: &&crate::lint::signals::Signal| signal.kind == SignalKind::Exfiltrate;
+    let Some(signal) = reading
+        .signals_from(Strength::Weak)
+        .filter(wants)
+        .max_by_key(|signal| signal.strength)
+    else {
+        return;
+    };
+    // A weak signal alone is honest often enough to be no more than a warning.
+    let severity = if signal.strength == Strength::Strong {
+        findings.severity()
+    } else {
+        Severity::Warning
+    };
+    let message = format!(
+        "{} asks for private material to be passed on ({})",
+        reading.subject(),
+        signal.kind.label()
+    );
+    findings.text_as(severity, reading, signal.range.clone(), message);
+}

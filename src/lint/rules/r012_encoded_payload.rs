@@ -1,0 +1,61 @@
+//! R012: a payload in an encoding that a model reads as easily as plain text.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::encoded::{self, Encoding};
+use crate::lint::findings::Findings;
+use crate::lint::reading::{Reading, signals_of};
+use crate::lint::signals::Strength;
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R012",
+    name: "encoded-payload",
+    summary: "an encoded payload whose decoded text trips another rule",
+    severity: Severity::Error,
+    evidence: Evidence::Shape,
+    owasp: &["MCP03", "MCP06"],
+    safe_mcp: &["SAFE-T1402"],
+    page: include_str!("../../../docs/rules/R012.md"),
+    check: Check::Text(check),
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    let surface = reading.surface();
+    if !surface.is_server_text() {
+        return;
+    }
+    let definition = surface.is_definition() || surface == Surface::ServerRequest;
+    for part in encoded::parts(reading.value(), definition) {
+        let signals = signals_of(&part.decoded, false);
+        // What reading the text as it stands finds already is not hidden by an encoding.
+        let plain = |kind| {
+            part.encoding.covers_whole_text()
+                && reading
+                    .signals_from(Strength::Strong)
+                    .any(|signal| signal.kind == kind)
+        };
+        let Some(signal) = signals
+            .iter()
+            .find(|signal| signal.strength == Strength::Strong && !plain(signal.kind))
+        else {
+            continue;
+        };
+        let severity = if definition {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let message = format!(
+            "{} hides {} text that gives the model instructions ({}): {}",
+            reading.subject(),
+            part.encoding.label(),
+            signal.kind.label(),
+            crate::lint::reading::quoted(&part.decoded)
+        );
+        findings.text_as(severity, reading, part.range, message);
+        if part.encoding == Encoding::Reversed {
+            break;
+        }
+    }
+}

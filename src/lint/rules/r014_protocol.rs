@@ -1,0 +1,69 @@
+//! R014: what breaks the protocol, and what a listing left out.
+
+use super::{Check, Evidence, Rule};
+use crate::cassette::Sender;
+use crate::cassette::view::{Paired, Role};
+use crate::finding::Severity;
+use crate::lint::findings::{Findings, Identity};
+use crate::lint::run::Context;
+use crate::wire::json::Span;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R014",
+    name: "protocol-trouble",
+    summary: "protocol trouble: answers without a question, lines outside the protocol, cut listings",
+    severity: Severity::Warning,
+    evidence: Evidence::Shape,
+    owasp: &["MCP08"],
+    safe_mcp: &[],
+    page: include_str!("../../../docs/rules/R014.md"),
+    check: Check::Message(check),
+};
+
+fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
+    let Some(row) = context.cassette.rows.get(paired.index as usize) else {
+        return;
+    };
+    let envelope = &paired.envelope;
+    let mut report = |place: Span, message: &str| {
+        let identity = Identity::text(message);
+        findings.value(
+            RULE.severity,
+            place,
+            None,
+            "message",
+            identity,
+            message.to_owned(),
+        );
+    };
+    match paired.role {
+        Role::Response if envelope.result.is_some() && envelope.error.is_some() => {
+            report(row.payload, "a response has both a result and an error");
+        }
+        Role::Response if envelope.result.is_none() && envelope.error.is_none() => {
+            report(row.payload, "a response has neither a result nor an error");
+        }
+        Role::Raw if row.sender == Sender::Server => {
+            report(
+                row.payload,
+                "the server wrote a line that is no protocol message",
+            );
+        }
+        Role::Unclassified if row.sender == Sender::Server => {
+            report(
+                row.payload,
+                "the server sent a JSON object that is no protocol message",
+            );
+        }
+        Role::Response | Role::Raw | Role::Unclassified | Role::Request | Role::Notification => {}
+    }
+    let null_id = envelope
+        .id
+        .is_none_or(|id| id.of(&context.cassette.text) == "null");
+    if paired.role == Role::Response && paired.request.is_none() && !null_id {
+        report(
+            row.payload,
+            "a response answers no request of this recording",
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! R016: an order to override, conceal or pass on, in a name or a schema.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::reading::Reading;
+use crate::lint::signals::SignalKind;
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R016",
+    name: "schema-injection",
+    summary: "a strong injection signal in a name or schema text",
+    severity: Severity::Error,
+    evidence: Evidence::Intent,
+    owasp: &["MCP03"],
+    safe_mcp: &["SAFE-T1501"],
+    page: include_str!("../../../docs/rules/R016.md"),
+    check: Check::Text(check),
+};
+
+const KINDS: &[SignalKind] = &[
+    SignalKind::Override,
+    SignalKind::Conceal,
+    SignalKind::Exfiltrate,
+    SignalKind::Role,
+    SignalKind::Emphasis,
+    SignalKind::Addressed,
+];
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    if reading.surface() != Surface::ToolName && !reading.surface().is_schema() {
+        return;
+    }
+    if let Some(injection) = super::injection::of_kinds(reading, KINDS) {
+        injection.report(reading, findings, "carries instructions to the model");
+    }
+}

@@ -1,0 +1,212 @@
+//! One run of lint over one cassette: walk it, let every rule look, put what they
+//! found in order.
+
+use super::findings::{self, Draft, Findings};
+use super::reading::{Owner, Reading};
+use super::rules::{self, Check, Rule};
+use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
+use super::{Settings, pack_patterns, silence};
+use crate::cassette::view::{Exchanges, Paired, Role};
+use crate::cassette::{Cassette, Sender};
+use crate::finding::Report;
+use crate::wire::json::Span;
+use crate::wire::mcp::method;
+use std::borrow::Cow;
+
+/// What a rule gets to see besides the text or definition it looks at.
+pub(crate) struct Context<'a> {
+    pub(crate) cassette: &'a Cassette,
+    pub(crate) baseline: Option<&'a Cassette>,
+    pub(crate) settings: &'a Settings,
+}
+
+/// What rules found so far in one cassette.
+#[derive(Default)]
+pub(crate) struct Sink {
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Lints one cassette, with the findings of the baseline taken into account.
+pub(crate) fn lint_cassette(
+    cassette: &Cassette,
+    baseline: Option<&Cassette>,
+    settings: &Settings,
+) -> Report {
+    let sink = scan(cassette, baseline, settings);
+    let mut findings = findings::place(cassette, sink.drafts);
+    silence::mark_accepted(&mut findings, settings);
+    if let Some(baseline) = baseline.filter(|_| !settings.all) {
+        let old = scan(baseline, None, settings);
+        silence::mark_existing(&mut findings, &findings::place(baseline, old.drafts));
+    }
+    let mut notes = settings.notes();
+    notes.extend(sink.notes);
+    let mut report = Report {
+        cassette: cassette.name.clone(),
+        baseline: baseline.map(|baseline| baseline.name.clone()),
+        findings,
+        notes,
+    };
+    silence::note_expired(&mut report, settings);
+    report
+}
+
+/// Runs the rules and gathers what they find, in no particular order.
+fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -> Sink {
+    let context = Context {
+        cassette,
+        baseline,
+        settings,
+    };
+    let active = Active::new(settings);
+    let mut sink = Sink::default();
+    if cassette.rows.is_empty() {
+        sink.notes
+            .push("the cassette holds no messages, so nothing was checked".to_owned());
+    }
+    let mut exchanges = Exchanges::new(cassette);
+    let mut listing = Vec::new();
+    while let Some(paired) = exchanges.next() {
+        for rule in active.rules(|check| matches!(check, Check::Message(_))) {
+            if let Check::Message(check) = rule.check {
+                check(&context, &paired, &mut Findings::new(rule, &mut sink));
+            }
+        }
+        scan_message(&context, &active, &paired, &mut listing, &mut sink);
+    }
+    for rule in active.rules(|check| matches!(check, Check::Session(_))) {
+        if let Check::Session(check) = rule.check {
+            check(&context, &mut Findings::new(rule, &mut sink));
+        }
+    }
+    sink
+}
+
+fn scan_message(
+    context: &Context<'_>,
+    active: &Active<'_>,
+    paired: &Paired,
+    listing: &mut Vec<(String, Span)>,
+    sink: &mut Sink,
+) {
+    let cassette = context.cassette;
+    let Some(row) = cassette.rows.get(paired.index as usize) else {
+        return;
+    };
+    let request = paired.request.and_then(|index| cassette.message(index));
+    let request_envelope = request
+        .map(|request| crate::cassette::view::Envelope::read(&cassette.text, request.row.payload));
+    let asked = match paired.role {
+        Role::Response => {
+            request_envelope.and_then(|envelope| envelope.method_name(&cassette.text))
+        }
+        _ => paired.envelope.method_name(&cassette.text),
+    };
+    let called = request_envelope
+        .filter(|_| asked.as_deref() == Some(method::TOOLS_CALL))
+        .and_then(|envelope| envelope.params)
+        .and_then(|params| crate::cassette::model::member_string(&cassette.text, params, "name"));
+    let origin = Origin {
+        from_server: row.sender == Sender::Server,
+        method: asked.as_deref(),
+        is_request: paired.role == Role::Request,
+    };
+    surfaces::walk(
+        &cassette.text,
+        row.payload,
+        origin,
+        &mut |item| match item {
+            Item::Text(text) => {
+                let owner = match &called {
+                    Some(tool) => Owner::Call(Cow::Borrowed(tool.as_str())),
+                    None => Owner::None,
+                };
+                read_text(context, active, &text, &owner, sink);
+            }
+            Item::Definition(definition) => {
+                if let Some((name, span)) = &definition.name {
+                    listing.push((name.clone().into_owned(), *span));
+                }
+                read_definition(context, active, &definition, sink);
+            }
+            Item::ListingEnd(defines, _) => {
+                let names = std::mem::take(listing);
+                for rule in active.rules(|check| matches!(check, Check::Listing(_))) {
+                    if let Check::Listing(check) = rule.check {
+                        check(defines, &names, &mut Findings::new(rule, sink));
+                    }
+                }
+            }
+            Item::TooDeep(span) => rules::too_deep(span, sink),
+        },
+    );
+}
+
+fn read_definition(
+    context: &Context<'_>,
+    active: &Active<'_>,
+    definition: &Definition<'_>,
+    sink: &mut Sink,
+) {
+    let owner = Owner::of(definition);
+    for rule in active.rules(|check| matches!(check, Check::Definition(_))) {
+        if let Check::Definition(check) = rule.check {
+            check(context, definition, &mut Findings::new(rule, sink));
+        }
+    }
+    for text in &definition.texts {
+        read_text(context, active, text, &owner, sink);
+    }
+}
+
+fn read_text(
+    context: &Context<'_>,
+    active: &Active<'_>,
+    text: &Text<'_>,
+    owner: &Owner<'_>,
+    sink: &mut Sink,
+) {
+    let reading = Reading::new(context, text, owner);
+    if reading.is_marker() {
+        if text.surface == Surface::ToolDescription {
+            let tool = owner.tool().unwrap_or_default();
+            sink.notes.push(format!(
+                "skipped redacted description of tool {}: what it said cannot be checked",
+                super::reading::quoted(tool)
+            ));
+        }
+        return;
+    }
+    for rule in active.rules(|check| matches!(check, Check::Text(_))) {
+        if let Check::Text(check) = rule.check {
+            check(&reading, &mut Findings::new(rule, sink));
+        }
+    }
+    active.packs.apply(&reading, sink);
+}
+
+/// The rules that this run applies.
+struct Active<'s> {
+    rules: Vec<&'static Rule>,
+    packs: pack_patterns::ActivePatterns<'s>,
+}
+
+impl<'s> Active<'s> {
+    fn new(settings: &'s Settings) -> Self {
+        Active {
+            rules: rules::ALL
+                .iter()
+                .filter(|rule| settings.applies(rule.id))
+                .collect(),
+            packs: pack_patterns::ActivePatterns::new(settings),
+        }
+    }
+
+    fn rules(&self, of: impl Fn(&Check) -> bool) -> impl Iterator<Item = &'static Rule> {
+        self.rules
+            .iter()
+            .copied()
+            .filter(move |rule| of(&rule.check))
+    }
+}

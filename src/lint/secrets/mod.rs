@@ -1,0 +1,6 @@
+//! stub
+/// x
+#[derive(Clone, Debug, Default)]
+pub struct Entropy {
+    pub enabled: bool,
+}
