@@ -19,6 +19,8 @@
 pub mod cassette;
 pub mod diff;
 pub(crate) mod finding;
+#[cfg(feature = "cli")]
+pub(crate) mod report;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};
