@@ -3,7 +3,7 @@
 //! without colour they are underlined with `-` and `+`. Long stretches that are the
 //! same on both sides are left out of edited lines.
 
-use super::paint::{Ink, Paint, broken, columns_of};
+use super::paint::{Ink, Paint, broken, columns, columns_of};
 use super::sanitize::visible;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -43,14 +43,16 @@ pub(super) fn rows(diff: &[&str], width: usize, paint: Paint) -> Vec<String> {
         push_rows(&mut rows, line, width, paint);
     }
     if let Some(more) = diff.len().checked_sub(MOST_LINES).filter(|&more| more > 0) {
-        rows.push(paint.with(Ink::Dim, &format!("… {more} more lines")));
+        rows.push(remark(format!("… {more} more lines"), width, paint));
     }
     rows
 }
 
 fn parsed(diff: &[&str]) -> Vec<Line> {
     let hunks_begin = diff.iter().position(|line| line.starts_with("@@"));
-    let body = diff.get(hunks_begin.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let body = diff
+        .get(hunks_begin.map_or(0, |at| at + 1)..)
+        .unwrap_or_default();
     body.iter()
         .map(|line| {
             let (sign, text) = match line.as_bytes().first() {
@@ -213,32 +215,59 @@ fn push_rows(rows: &mut Vec<String>, line: &Line, width: usize, paint: Paint) {
     for (index, part) in broken(&line.cells, room, room).enumerate() {
         if index == MOST_ROWS {
             let more = line.cells.len() - shown;
-            rows.push(paint.with(Ink::Dim, &format!("  … {more} more characters")));
+            rows.push(remark(format!("  … {more} more characters"), width, paint));
             return;
         }
         shown += part.len();
+        let part = without_overhang(part, room);
         let sign = if index == 0 { sign } else { ' ' };
-        let mut row = paint.with(plain, &format!("{sign} "));
-        for run in part.chunk_by(|a, b| a.1 == b.1) {
-            let text: String = run.iter().map(|(c, _)| c).collect();
-            let changed = run.first().is_some_and(|cell| cell.1);
-            row.push_str(&paint.with(if changed { word } else { plain }, &text));
-        }
-        rows.push(row.trim_end_matches(' ').to_owned());
+        let row: Vec<Cell> = [(sign, false), (' ', false)]
+            .into_iter()
+            .chain(part.iter().copied())
+            .collect();
+        rows.push(painted(&row, plain, word, paint));
         if !paint.is_on() && part.iter().any(|cell| cell.1) {
-            rows.push(underline(part, line.sign));
+            rows.push(underline(&row, line.sign));
         }
     }
 }
 
-fn underline(part: &[Cell], sign: Sign) -> String {
-    let mark = if sign == Sign::Old { "-" } else { "+" };
-    let mut row = "  ".to_owned();
-    for (c, changed) in part {
-        let stroke = if *changed { mark } else { " " };
-        row.push_str(&stroke.repeat(columns_of(*c)));
+/// The cells without the blank that a line break leaves behind the last column.
+fn without_overhang(part: &[Cell], room: usize) -> &[Cell] {
+    match part.split_last() {
+        Some(((' ', _), before))
+            if part.iter().map(|(c, _)| columns_of(*c)).sum::<usize>() > room =>
+        {
+            before
+        }
+        _ => part,
     }
-    row.trim_end_matches(' ').to_owned()
+}
+
+fn painted(row: &[Cell], plain: Ink, word: Ink, paint: Paint) -> String {
+    let mut out = String::new();
+    for run in row.chunk_by(|a, b| a.1 == b.1) {
+        let text: String = run.iter().map(|(c, _)| c).collect();
+        let changed = run.first().is_some_and(|cell| cell.1);
+        out.push_str(&paint.with(if changed { word } else { plain }, &text));
+    }
+    out.trim_end_matches(' ').to_owned()
+}
+
+/// What was left out, said in full where there is room for it.
+fn remark(text: String, width: usize, paint: Paint) -> String {
+    let fits = columns(&text) <= width;
+    paint.with(Ink::Dim, if fits { &text } else { "…" })
+}
+
+fn underline(row: &[Cell], sign: Sign) -> String {
+    let mark = if sign == Sign::Old { "-" } else { "+" };
+    let mut strokes = String::new();
+    for (c, changed) in row {
+        let stroke = if *changed { mark } else { " " };
+        strokes.push_str(&stroke.repeat(columns_of(*c)));
+    }
+    strokes.trim_end_matches(' ').to_owned()
 }
 
 #[cfg(test)]
@@ -273,8 +302,15 @@ mod tests {
 
     #[test]
     fn replaced_lines_are_not_compared_word_by_word() {
-        let diff = ["@@ -1 +1 @@", "-Adds numbers.", "+Ignore everything before this."];
-        assert_eq!(plain(&diff, 80), ["- Adds numbers.", "+ Ignore everything before this."]);
+        let diff = [
+            "@@ -1 +1 @@",
+            "-Adds numbers.",
+            "+Ignore everything before this.",
+        ];
+        assert_eq!(
+            plain(&diff, 80),
+            ["- Adds numbers.", "+ Ignore everything before this."]
+        );
     }
 
     #[test]
@@ -286,7 +322,10 @@ mod tests {
     #[test]
     fn what_is_the_same_in_a_long_line_is_left_out() {
         let (before, after) = ("same ".repeat(100), " same".repeat(100));
-        let (old, new) = (format!("-{before}old{after}"), format!("+{before}new{after}"));
+        let (old, new) = (
+            format!("-{before}old{after}"),
+            format!("+{before}new{after}"),
+        );
         let rows = plain(&["@@ -1 +1 @@", &old, &new], 100);
         assert_eq!(rows.len(), 4, "{rows:#?}");
         assert!(rows[0].starts_with("- …") && rows[0].ends_with("…") && rows[0].contains("old"));
@@ -296,7 +335,10 @@ mod tests {
     fn a_long_new_line_is_cut_after_some_rows() {
         let rows = plain(&["@@ -0,0 +1 @@", &format!("+{}", "x".repeat(5_000))], 52);
         assert_eq!(rows.len(), MOST_ROWS + 1);
-        assert_eq!(rows[MOST_ROWS], format!("  … {} more characters", 5_000 - 12 * 50));
+        assert_eq!(
+            rows[MOST_ROWS],
+            format!("  … {} more characters", 5_000 - 12 * 50)
+        );
     }
 
     #[test]
@@ -308,6 +350,9 @@ mod tests {
 
     #[test]
     fn hidden_characters_of_a_diff_are_written_out() {
-        assert_eq!(plain(&["@@ -1 +1 @@", "+a\u{1b}[31m\u{200b}"], 80), ["+ a\\u{1b}[31m\\u{200b}"]);
+        assert_eq!(
+            plain(&["@@ -1 +1 @@", "+a\u{1b}[31m\u{200b}"], 80),
+            ["+ a\\u{1b}[31m\\u{200b}"]
+        );
     }
 }

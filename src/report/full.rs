@@ -3,14 +3,15 @@
 //! line that already fits and holds no dangerous character, because it passes most
 //! of those on and panics on a span that ends behind the text.
 
+use super::Style;
 use super::diff_lines;
 use super::paint::{Ink, Paint, broken, columns, columns_of};
 use super::sanitize::{judged, shortened, visible};
-use super::text::{guarded, standing};
-use super::wording::{self, Tally, counted};
-use super::Style;
+use super::text::guarded;
+use super::wording::{Tally, counted};
 use crate::finding::{Excerpt, Finding, Report, Severity, Status};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt::Write as _;
 
 /// Rows of one title or note; `text` and `json` have the rest of a longer one.
 const MOST_ROWS: usize = 8;
@@ -51,7 +52,7 @@ pub(super) fn lint(reports: &[Report], style: &Style, fail_on: Severity) -> Stri
         }
     }
     let quotes = !out.is_empty();
-    out.push_str(&screen.summary(reports, fail_on));
+    screen.summary(&mut out, reports, fail_on);
     guarded(out, quotes, style)
 }
 
@@ -118,7 +119,11 @@ impl Screen {
         let mut lines = finding.message.split('\n');
         let title = visible(lines.next().unwrap_or_default());
         let head = format!("{}[{}]: ", finding.severity, visible(finding.rule.as_str()));
-        self.flow(out, 4, &[(ink_of(finding.severity), &head), (Ink::Bold, &title)]);
+        self.flow(
+            out,
+            4,
+            &[(ink_of(finding.severity), &head), (Ink::Bold, &title)],
+        );
 
         let frame = Frame {
             screen: self,
@@ -141,8 +146,10 @@ impl Screen {
         for line in said.iter().filter(|line| !line.is_empty()) {
             frame.footer(out, "note", &visible(line));
         }
-        let pointer = visible(wording::place(&finding.locator));
-        frame.footer(out, "at", &shortened(&pointer, LONGEST_PLACE));
+        if !finding.locator.is_empty() {
+            let pointer = visible(&finding.locator);
+            frame.footer(out, "at", &shortened(&pointer, LONGEST_PLACE));
+        }
         if !finding.fingerprint.is_empty() {
             frame.footer(out, "fingerprint", &visible(&finding.fingerprint));
         }
@@ -172,36 +179,47 @@ impl Screen {
         out.push('\n');
     }
 
-    fn summary(self, reports: &[Report], fail_on: Severity) -> String {
+    fn summary(self, out: &mut String, reports: &[Report], fail_on: Severity) {
         let tally = Tally::of(reports);
-        let cassettes = counted(reports.len(), "cassette");
-        let silenced = match tally.silenced() {
-            0 => String::new(),
-            _ => format!(" ({} existing, {} accepted)", tally.existing, tally.accepted),
-        };
-        if tally.new() == 0 {
-            let verdict = match tally.silenced() {
-                0 => "clean: no findings",
-                _ => "no new findings",
-            };
-            let verdict = self.paint(Ink::Note, verdict);
-            return format!("{verdict} in {cassettes}{silenced}\n");
-        }
-        let counts: Vec<String> = [
+        let mut parts: Vec<(Ink, String)> = Vec::new();
+        for (ink, count, noun) in [
             (Ink::Error, tally.errors, "error"),
             (Ink::Warning, tally.warnings, "warning"),
             (Ink::Note, tally.notes, "note"),
-        ]
-        .into_iter()
-        .filter(|(_, count, _)| *count > 0)
-        .map(|(ink, count, noun)| self.paint(ink, &counted(count, noun)))
-        .collect();
+        ] {
+            if count > 0 {
+                let comma = if parts.is_empty() { "" } else { ", " };
+                parts.push((Ink::Plain, comma.to_owned()));
+                parts.push((ink, counted(count, noun)));
+            }
+        }
+        if parts.is_empty() {
+            let silenced = tally.silenced() > 0;
+            let verdict = if silenced {
+                "no new findings"
+            } else {
+                "clean: no findings"
+            };
+            parts.push((Ink::Note, verdict.to_owned()));
+        }
+        let mut rest = format!(" in {}", counted(reports.len(), "cassette"));
+        if tally.silenced() > 0 {
+            let _ = write!(
+                rest,
+                " ({} existing, {} accepted)",
+                tally.existing, tally.accepted
+            );
+        }
         let mut findings = reports.iter().flat_map(|report| &report.findings);
-        let passes = match findings.any(|finding| finding.counts(fail_on)) {
-            true => String::new(),
-            false => format!(", none that counts under --fail-on {fail_on}"),
-        };
-        format!("{} in {cassettes}{silenced}{passes}\n", counts.join(", "))
+        if tally.new() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
+            let _ = write!(rest, ", none that counts under --fail-on {fail_on}");
+        }
+        parts.push((Ink::Plain, rest));
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|(ink, text)| (*ink, text.as_str()))
+            .collect();
+        self.flow(out, 4, &parts);
     }
 }
 
@@ -256,14 +274,17 @@ impl Frame {
     fn footer(&self, out: &mut String, head: &str, text: &str) {
         let mark = format!("{} = ", self.pad);
         let head = format!("{head}: ");
-        let parts = [(Ink::Frame, mark.as_str()), (Ink::Bold, &head), (Ink::Plain, text)];
+        let parts = [
+            (Ink::Frame, mark.as_str()),
+            (Ink::Bold, &head),
+            (Ink::Plain, text),
+        ];
         self.screen.flow(out, columns(&mark) + 2, &parts);
     }
 
     fn snippet(&self, out: &mut String, finding: &Finding) {
         let excerpt = &finding.excerpt;
         if excerpt.text.trim().is_empty() {
-            self.bar(out);
             return;
         }
         let label = self.label(finding);
@@ -299,7 +320,10 @@ impl Frame {
     /// What the marked text says, where that cannot be read off the text itself:
     /// where it is encoded, spelled with other letters, or hidden.
     fn label(&self, finding: &Finding) -> Option<String> {
-        let evidence = finding.evidence.as_deref().filter(|said| !said.is_empty())?;
+        let evidence = finding
+            .evidence
+            .as_deref()
+            .filter(|said| !said.is_empty())?;
         if self.screen.width < LABELS_FROM {
             return None;
         }
@@ -321,9 +345,12 @@ impl Frame {
 /// The text before the highlighted part, that part, and the text after it.
 fn parts(excerpt: &Excerpt) -> (&str, &str, &str) {
     let text = excerpt.text.as_str();
-    let boundary = |at: usize| (at.min(text.len())..=text.len()).find(|&at| text.is_char_boundary(at));
+    let boundary =
+        |at: usize| (at.min(text.len())..=text.len()).find(|&at| text.is_char_boundary(at));
     let start = boundary(excerpt.highlight.start).unwrap_or(text.len());
-    let end = boundary(excerpt.highlight.end).unwrap_or(text.len()).max(start);
+    let end = boundary(excerpt.highlight.end)
+        .unwrap_or(text.len())
+        .max(start);
     let (before, rest) = text.split_at(start);
     let (marked, after) = rest.split_at(end - start);
     (before, marked, after)
@@ -338,7 +365,7 @@ struct Window {
 
 impl Window {
     fn of(excerpt: &Excerpt, room: usize) -> Self {
-        let room = room.max(8);
+        let room = room.max(4);
         let (before, marked, after) = parts(excerpt);
         // Nothing beyond these is ever looked at, however long the line is.
         let before = harmless(before.trim_start());
@@ -393,7 +420,10 @@ fn without_middle(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let head = fitting(text.chars(), room.div_ceil(2).saturating_sub(1));
-    let tail: String = fitting(text.chars().rev(), room / 2).chars().rev().collect();
+    let tail: String = fitting(text.chars().rev(), room / 2)
+        .chars()
+        .rev()
+        .collect();
     format!("{head}…{tail}")
 }
 

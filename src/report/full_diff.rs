@@ -1,12 +1,12 @@
 //! A comparison for a terminal: what moved, surface by surface, each change with
 //! its place in the file and whom it can break.
 
+use super::Style;
 use super::full::Screen;
 use super::paint::Ink;
 use super::sanitize::{shortened, visible};
 use super::text::{field_moved, guarded, identical};
 use super::wording::{self, counted};
-use super::Style;
 use crate::diff::{Change, ChangeKind, Diff, Impact};
 
 const LONGEST_PATH: usize = 400;
@@ -16,8 +16,7 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
     let screen = Screen::new(style);
     let mut out = String::new();
     if diff.identical() {
-        out.push_str(&screen.paint(Ink::Note, identical(tools_only)));
-        out.push('\n');
+        screen.flow(&mut out, 4, &[(Ink::Note, identical(tools_only))]);
         notes(&mut out, screen, diff);
         return guarded(out, !diff.notes.is_empty(), style);
     }
@@ -47,7 +46,7 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
     }
     out.push('\n');
     notes(&mut out, screen, diff);
-    out.push_str(&summary(screen, diff));
+    summary(&mut out, screen, diff);
     guarded(out, true, style)
 }
 
@@ -75,7 +74,11 @@ fn show(out: &mut String, screen: Screen, diff: &Diff, change: &Change) {
     };
     let happened = format!(": {} ", wording::happened(change));
     let name = (Ink::Bold, &*visible(&change.name));
-    screen.flow(out, 6, &[head, name, (Ink::Plain, &happened), tag(change.impact)]);
+    screen.flow(
+        out,
+        6,
+        &[head, name, (Ink::Plain, &happened), tag(change.impact)],
+    );
     let file = match change.kind {
         ChangeKind::Removed => &diff.old,
         _ => &diff.new,
@@ -123,22 +126,35 @@ fn ink_of(impact: Impact) -> Ink {
 
 fn notes(out: &mut String, screen: Screen, diff: &Diff) {
     for note in &diff.notes {
-        screen.flow(out, 4, &[(Ink::Note, "note: "), (Ink::Plain, &visible(note))]);
+        screen.flow(
+            out,
+            4,
+            &[(Ink::Note, "note: "), (Ink::Plain, &visible(note))],
+        );
     }
 }
 
-fn summary(screen: Screen, diff: &Diff) -> String {
-    let of = |impact: Impact| diff.changes().filter(|change| change.impact == impact).count();
-    let counts: Vec<String> = [Impact::Breaking, Impact::Unclassified, Impact::Compatible]
-        .into_iter()
-        .map(|impact| (impact, of(impact)))
-        .filter(|(_, count)| *count > 0)
-        .map(|(impact, count)| screen.paint(ink_of(impact), &format!("{count} {}", impact.as_str())))
-        .collect();
+fn summary(out: &mut String, screen: Screen, diff: &Diff) {
     let total = diff.changes().count();
-    if total == 0 {
-        return "the surfaces are equal\n".to_owned();
+    let total = match total {
+        0 => "no surface changes".to_owned(),
+        _ => counted(total, "surface change"),
+    };
+    let mut parts = vec![(Ink::Plain, total)];
+    for impact in [Impact::Breaking, Impact::Unclassified, Impact::Compatible] {
+        let count = diff
+            .changes()
+            .filter(|change| change.impact == impact)
+            .count();
+        if count > 0 {
+            let comma = if parts.len() == 1 { ": " } else { ", " };
+            parts.push((Ink::Plain, comma.to_owned()));
+            parts.push((ink_of(impact), format!("{count} {}", impact.as_str())));
+        }
     }
-    let changes = counted(total, "change");
-    format!("{changes} of the surfaces: {}\n", counts.join(", "))
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|(ink, text)| (*ink, text.as_str()))
+        .collect();
+    screen.flow(out, 4, &parts);
 }

@@ -2,10 +2,10 @@
 //! finding or change, at its place in the file. A finding that does not count is a
 //! notice, whatever its severity.
 
+use super::Style;
 use super::sanitize::{judged, push_escape, shortened, visible, without_old_commands};
 use super::text::{field_moved, standing};
 use super::wording::{self, Surface};
-use super::Style;
 use crate::diff::{Change, ChangeKind, Diff, Impact};
 use crate::finding::{Finding, Region, Report, Severity, Status};
 use std::fmt::Write as _;
@@ -89,7 +89,10 @@ pub(super) fn diff(diff: &Diff, style: &Style) -> String {
 fn sections(diff: &Diff) -> [(&'static str, Vec<String>); 3] {
     [
         ("metadata", diff.metadata.iter().map(field_moved).collect()),
-        ("methods", diff.methods.iter().map(wording::method_moved).collect()),
+        (
+            "methods",
+            diff.methods.iter().map(wording::method_moved).collect(),
+        ),
         ("sequence", diff.sequence.clone()),
     ]
 }
@@ -110,10 +113,14 @@ fn rule(surface: &Surface<'_>, kind: ChangeKind) -> &'static str {
 }
 
 fn change_message(rule: &str, surface: &Surface<'_>, change: &Change) -> String {
-    let (locator, noun, name) = (wording::place(&change.locator), surface.noun, &change.name);
+    let locator = wording::place(&change.locator);
+    let subject = match surface.noun {
+        "" => surface.heading.to_owned(),
+        noun => format!("{noun} \"{}\"", change.name),
+    };
     let happened = wording::happened(change);
     let impact = change.impact.as_str();
-    let mut message = format!("{rule} {locator} {noun} \"{name}\": {happened} [{impact}]");
+    let mut message = format!("{rule} {locator} {subject}: {happened} [{impact}]");
     for detail in &change.details {
         let _ = write!(message, "\n{}: {}", detail.impact.as_str(), detail.text);
     }
@@ -211,15 +218,24 @@ mod tests {
         };
         let named = |file| file_in_workspace(file, &style);
         assert_eq!(named("/home/runner/work/repo/tests/a.json"), "tests/a.json");
-        assert_eq!(named("/home/runner/work/repository/a.json"), "/home/runner/work/repository/a.json");
+        assert_eq!(
+            named("/home/runner/work/repository/a.json"),
+            "/home/runner/work/repository/a.json"
+        );
         assert_eq!(named("a.json"), "sub/a.json");
         assert_eq!(file_in_workspace("./a.json", &Style::default()), "./a.json");
     }
 
     #[test]
     fn properties_and_messages_are_escaped_percent_first() {
-        assert_eq!(property("a,b:c%25\r\n\u{1b}.json"), "a%2Cb%3Ac%2525%0D%0A\\u{1b}.json");
-        assert_eq!(data("50%\nx: y, z\r ##[error]"), "50%25%0Ax: y, z\\r ##\\u{5b}error]");
+        assert_eq!(
+            property("a,b:c%25\r\n\u{1b}.json"),
+            "a%2Cb%3Ac%2525%0D%0A\\u{1b}.json"
+        );
+        assert_eq!(
+            data("50%\nx: y, z\r ##[error]"),
+            "50%25%0Ax: y, z\\r ##\\u{5b}error]"
+        );
     }
 
     #[test]

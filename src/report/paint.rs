@@ -140,7 +140,10 @@ mod tests {
 
     #[test]
     fn colour_is_reset_and_absent_when_off() {
-        assert_eq!(Paint::new(true).with(Ink::Added, "x"), "\u{1b}[32mx\u{1b}[0m");
+        assert_eq!(
+            Paint::new(true).with(Ink::Added, "x"),
+            "\u{1b}[32mx\u{1b}[0m"
+        );
         assert_eq!(Paint::new(false).with(Ink::Added, "x"), "x");
         assert_eq!(Paint::new(true).with(Ink::Added, ""), "");
     }

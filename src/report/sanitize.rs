@@ -95,13 +95,14 @@ pub(crate) fn guard_runner(block: &str) -> String {
         return String::new();
     }
     let block = without_old_commands(block);
-    let token: String = Sha256::digest(block.as_bytes())
-        .iter()
-        .take(16)
-        .fold(String::new(), |mut token, byte| {
-            let _ = write!(token, "{byte:02x}");
-            token
-        });
+    let token: String =
+        Sha256::digest(block.as_bytes())
+            .iter()
+            .take(16)
+            .fold(String::new(), |mut token, byte| {
+                let _ = write!(token, "{byte:02x}");
+                token
+            });
     let feed = if block.ends_with('\n') { "" } else { "\n" };
     format!("::stop-commands::{token}\n{block}{feed}::{token}::\n")
 }
@@ -136,8 +137,14 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31mb"), "a\\u{1b}[31mb");
         assert_eq!(visible("a\nb\r\tc\0"), "a\\nb\\r\\tc\\u{0}");
         assert_eq!(visible("\u{202e}x\u{2066}"), "\\u{202e}x\\u{2066}");
-        assert_eq!(visible("\u{e0041}\u{200b}\u{feff}"), "\\u{e0041}\\u{200b}\\u{feff}");
-        assert_eq!(visible("\u{85}\u{9b}\u{2028}\u{ad}"), "\\u{85}\\u{9b}\\u{2028}\\u{ad}");
+        assert_eq!(
+            visible("\u{e0041}\u{200b}\u{feff}"),
+            "\\u{e0041}\\u{200b}\\u{feff}"
+        );
+        assert_eq!(
+            visible("\u{85}\u{9b}\u{2028}\u{ad}"),
+            "\\u{85}\\u{9b}\\u{2028}\\u{ad}"
+        );
     }
 
     #[test]

@@ -33,30 +33,62 @@ fn assert_fixture(name: &str, actual: &str) {
     }
     let expected = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{name}: {error}; run with UPDATE_FIXTURES=1"));
-    assert_eq!(actual, expected, "{name} differs; run with UPDATE_FIXTURES=1 if that is right");
+    assert_eq!(
+        actual, expected,
+        "{name} differs; run with UPDATE_FIXTURES=1 if that is right"
+    );
 }
 
 #[test]
 fn one_cassette_in_each_format() {
     let reports = [demo_report()];
-    assert_fixture("lint.full.txt", &lint(Format::Full, &reports, &style(100, false)));
-    assert_fixture("lint.full-color.txt", &lint(Format::Full, &reports, &style(100, true)));
-    assert_fixture("lint.full-narrow.txt", &lint(Format::Full, &reports, &style(44, false)));
-    assert_fixture("lint.text.txt", &lint(Format::Text, &reports, &Style::default()));
-    assert_fixture("lint.json.txt", &lint(Format::Json, &reports, &Style::default()));
-    assert_fixture("lint.github.txt", &lint(Format::Github, &reports, &Style::default()));
+    assert_fixture(
+        "lint.full.txt",
+        &lint(Format::Full, &reports, &style(100, false)),
+    );
+    assert_fixture(
+        "lint.full-color.txt",
+        &lint(Format::Full, &reports, &style(100, true)),
+    );
+    assert_fixture(
+        "lint.full-narrow.txt",
+        &lint(Format::Full, &reports, &style(44, false)),
+    );
+    assert_fixture(
+        "lint.text.txt",
+        &lint(Format::Text, &reports, &Style::default()),
+    );
+    assert_fixture(
+        "lint.json.txt",
+        &lint(Format::Json, &reports, &Style::default()),
+    );
+    assert_fixture(
+        "lint.github.txt",
+        &lint(Format::Github, &reports, &Style::default()),
+    );
 }
 
 #[test]
 fn several_cassettes_in_each_format() {
     let mut silenced = demo_report();
     silenced.cassette = "tests/old.mcp.json".to_owned();
-    silenced.findings.retain(|finding| finding.status != Status::New);
+    silenced
+        .findings
+        .retain(|finding| finding.status != Status::New);
     let clean = cassette_report("tests/clean.mcp.json");
     let reports = [clean, silenced, demo_report()];
-    assert_fixture("several.full.txt", &lint(Format::Full, &reports, &style(100, false)));
-    assert_fixture("several.text.txt", &lint(Format::Text, &reports, &Style::default()));
-    assert_fixture("several.json.txt", &lint(Format::Json, &reports, &Style::default()));
+    assert_fixture(
+        "several.full.txt",
+        &lint(Format::Full, &reports, &style(100, false)),
+    );
+    assert_fixture(
+        "several.text.txt",
+        &lint(Format::Text, &reports, &Style::default()),
+    );
+    assert_fixture(
+        "several.json.txt",
+        &lint(Format::Json, &reports, &Style::default()),
+    );
 }
 
 #[test]
@@ -64,7 +96,10 @@ fn a_comparison_in_each_format() {
     let diff = demo_diff();
     let show = |format, style: &Style| render_diff(format, &diff, false, style);
     assert_fixture("diff.full.txt", &show(Format::Full, &style(100, false)));
-    assert_fixture("diff.full-color.txt", &show(Format::Full, &style(100, true)));
+    assert_fixture(
+        "diff.full-color.txt",
+        &show(Format::Full, &style(100, true)),
+    );
     assert_fixture("diff.text.txt", &show(Format::Text, &Style::default()));
     assert_fixture("diff.json.txt", &show(Format::Json, &Style::default()));
     assert_fixture("diff.github.txt", &show(Format::Github, &Style::default()));
@@ -77,8 +112,14 @@ fn a_clean_cassette_says_only_that() {
         github_actions: true,
         ..Style::default()
     };
-    assert_eq!(lint(Format::Text, &clean, &on_runner), "clean: no findings\n");
-    assert_eq!(lint(Format::Full, &clean, &on_runner), "clean: no findings in 1 cassette\n");
+    assert_eq!(
+        lint(Format::Text, &clean, &on_runner),
+        "clean: no findings\n"
+    );
+    assert_eq!(
+        lint(Format::Full, &clean, &on_runner),
+        "clean: no findings in 1 cassette\n"
+    );
     assert_eq!(lint(Format::Github, &clean, &on_runner), "");
     assert_eq!(
         lint(Format::Json, &clean, &on_runner),
@@ -92,7 +133,9 @@ fn a_clean_cassette_says_only_that() {
 #[test]
 fn notes_come_before_the_verdict_in_text() {
     let mut report = cassette_report("a.mcp.json");
-    report.notes.push("skipped redacted description of tool \"echo\"".to_owned());
+    report
+        .notes
+        .push("skipped redacted description of tool \"echo\"".to_owned());
     assert_eq!(
         lint(Format::Text, &[report], &Style::default()),
         "note: skipped redacted description of tool \"echo\"\nclean: no findings\n"
@@ -112,13 +155,30 @@ fn identical_cassettes_say_what_was_compared() {
 #[test]
 fn findings_that_do_not_count_are_shown_and_are_notices() {
     let mut report = demo_report();
-    report.findings.retain(|finding| finding.status != Status::New);
-    let text = lint(Format::Text, std::slice::from_ref(&report), &Style::default());
-    assert!(text.ends_with("no new findings (1 existing, 1 accepted)\n"), "{text}");
+    report
+        .findings
+        .retain(|finding| finding.status != Status::New);
+    let text = lint(
+        Format::Text,
+        std::slice::from_ref(&report),
+        &Style::default(),
+    );
+    assert!(
+        text.ends_with("no new findings (1 existing, 1 accepted)\n"),
+        "{text}"
+    );
     assert!(text.contains(" [existing]\n"), "{text}");
-    assert!(text.contains(" [accepted: reviewed with the vendor]\n"), "{text}");
+    assert!(
+        text.contains(" [accepted: reviewed with the vendor]\n"),
+        "{text}"
+    );
     let annotations = lint(Format::Github, &[report], &Style::default());
-    assert!(annotations.lines().all(|line| line.starts_with("::notice file=")), "{annotations}");
+    assert!(
+        annotations
+            .lines()
+            .all(|line| line.starts_with("::notice file=")),
+        "{annotations}"
+    );
 }
 
 #[test]
@@ -152,7 +212,9 @@ fn a_finding_of_the_whole_file_has_no_place() {
 #[test]
 fn a_threshold_that_nothing_reaches_is_named_in_the_summary() {
     let mut report = demo_report();
-    report.findings.retain(|finding| finding.severity != Severity::Error);
+    report
+        .findings
+        .retain(|finding| finding.severity != Severity::Error);
     let reports = [report];
     let shown = |fail_on| render_lint(Format::Full, &reports, &style(100, false), fail_on);
     assert!(shown(Severity::Error).contains("none that counts under --fail-on error\n"));
@@ -164,7 +226,10 @@ fn what_a_secret_hides_is_in_no_format() {
     let reports = [demo_report()];
     for format in FORMATS {
         let shown = lint(format, &reports, &style(200, false));
-        assert!(shown.contains("ghp_aB") || format == Format::Full, "{shown}");
+        assert!(
+            shown.contains("ghp_aB") || format == Format::Full,
+            "{shown}"
+        );
         assert!(!shown.contains("ghp_aB3"), "{shown}");
     }
 }
@@ -174,7 +239,10 @@ fn rendering_twice_gives_the_same_bytes() {
     let (reports, diff) = ([demo_report()], demo_diff());
     for format in FORMATS {
         let style = style(80, true);
-        assert_eq!(lint(format, &reports, &style), lint(format, &reports, &style));
+        assert_eq!(
+            lint(format, &reports, &style),
+            lint(format, &reports, &style)
+        );
         assert_eq!(
             render_diff(format, &diff, false, &style),
             render_diff(format, &diff, false, &style)

@@ -2,9 +2,9 @@
 //! begins a line: one finding or change begins at the left, what belongs to it is
 //! indented.
 
+use super::Style;
 use super::sanitize::{guard_runner, visible};
 use super::wording::{self, Tally};
-use super::Style;
 use crate::diff::{Change, Diff, FieldChange};
 use crate::finding::{Finding, Report, Status};
 use std::fmt::Write as _;
@@ -81,7 +81,10 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
         line(out, format_args!("  {}", visible(&field_moved(field))));
     });
     section(&mut out, "methods", &diff.methods, |out, count| {
-        line(out, format_args!("  {}", visible(&wording::method_moved(count))));
+        line(
+            out,
+            format_args!("  {}", visible(&wording::method_moved(count))),
+        );
     });
     for surface in wording::surfaces(diff) {
         section(&mut out, surface.heading, surface.changes, change);

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Report, Severity, Status};
 pub(super) struct Surface<'a> {
     /// The heading of its section.
     pub(super) heading: &'static str,
-    /// What one entry of it is called.
+    /// What one entry of it is called; empty where the surface is one thing.
     pub(super) noun: &'static str,
     /// The changes.
     pub(super) changes: &'a [Change],
@@ -19,7 +19,7 @@ pub(super) fn surfaces(diff: &Diff) -> [Surface<'_>; 4] {
         ("tools", "tool", &diff.tools),
         ("prompts", "prompt", &diff.prompts),
         ("resources", "resource", &diff.resources),
-        ("instructions", "server", &diff.instructions),
+        ("instructions", "", &diff.instructions),
     ]
     .map(|(heading, noun, changes)| Surface {
         heading,
@@ -58,10 +58,12 @@ pub(super) fn renamed(change: &Change) -> Option<String> {
 /// The lines that a unified diff adds and removes, without its two header lines.
 fn lines_moved(diff: &[String]) -> (usize, usize) {
     let hunks = diff.iter().skip_while(|line| !line.starts_with("@@"));
-    hunks.fold((0, 0), |(added, removed), line| match line.as_bytes().first() {
-        Some(b'+') => (added + 1, removed),
-        Some(b'-') => (added, removed + 1),
-        _ => (added, removed),
+    hunks.fold((0, 0), |(added, removed), line| {
+        match line.as_bytes().first() {
+            Some(b'+') => (added + 1, removed),
+            Some(b'-') => (added, removed + 1),
+            _ => (added, removed),
+        }
     })
 }
 
@@ -72,7 +74,10 @@ pub(super) fn place(locator: &str) -> &str {
 
 /// `ping: 0 -> 1`
 pub(super) fn method_moved(count: &MethodCount) -> String {
-    format!("{}: {} -> {}", count.method, count.old_count, count.new_count)
+    format!(
+        "{}: {} -> {}",
+        count.method, count.old_count, count.new_count
+    )
 }
 
 /// `1 error`, `2 errors`
@@ -127,8 +132,16 @@ mod tests {
 
     #[test]
     fn moved_lines_are_counted_without_the_header() {
-        let diff = ["--- baseline", "+++ current", "@@ -1 +1,2 @@", "-- x", "++++ y", "+z", " w"]
-            .map(str::to_owned);
+        let diff = [
+            "--- baseline",
+            "+++ current",
+            "@@ -1 +1,2 @@",
+            "-- x",
+            "++++ y",
+            "+z",
+            " w",
+        ]
+        .map(str::to_owned);
         assert_eq!(lines_moved(&diff), (2, 1));
     }
 }

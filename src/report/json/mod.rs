@@ -33,7 +33,10 @@ fn document<T: Serialize + ?Sized>(value: &T) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Harmless::default());
     let written = value.serialize(&mut serializer);
-    debug_assert!(written.is_ok(), "writing strings and numbers to memory cannot fail");
+    debug_assert!(
+        written.is_ok(),
+        "writing strings and numbers to memory cannot fail"
+    );
     let mut text = String::from_utf8(bytes).unwrap_or_default();
     text.push('\n');
     text

@@ -36,7 +36,9 @@ fn commands_in(output: &str) -> Vec<Command> {
     for line in output.replace("\r\n", "\n").split(['\n', '\r']) {
         let known = |name: &str| {
             KNOWN.contains(&name.to_lowercase().as_str())
-                || stopped_until.as_deref().is_some_and(|token| token.eq_ignore_ascii_case(name))
+                || stopped_until
+                    .as_deref()
+                    .is_some_and(|token| token.eq_ignore_ascii_case(name))
         };
         let Some(command) = newer(line, known).or_else(|| older(line, known)) else {
             continue;
@@ -85,7 +87,13 @@ fn split_properties(text: &str, separator: char) -> Vec<(String, String)> {
 }
 
 fn unescaped(text: &str) -> String {
-    let pairs = [("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")];
+    let pairs = [
+        ("%0D", "\r"),
+        ("%0A", "\n"),
+        ("%3A", ":"),
+        ("%2C", ","),
+        ("%25", "%"),
+    ];
     pairs
         .iter()
         .fold(text.to_owned(), |text, (escape, c)| text.replace(escape, c))
@@ -157,12 +165,21 @@ fn hostile_diff(text: &str) -> crate::diff::Diff {
     for count in &mut diff.methods {
         count.method = text.to_owned();
     }
-    let surfaces = [&mut diff.tools, &mut diff.prompts, &mut diff.resources, &mut diff.instructions];
+    let surfaces = [
+        &mut diff.tools,
+        &mut diff.prompts,
+        &mut diff.resources,
+        &mut diff.instructions,
+    ];
     for change in surfaces.into_iter().flatten() {
         change.name = text.to_owned();
         change.locator = text.to_owned();
         change.renamed = Some(text.to_owned());
-        change.diff = vec![text.to_owned(), "@@ -1 +1 @@".to_owned(), format!("+{text}")];
+        change.diff = vec![
+            text.to_owned(),
+            "@@ -1 +1 @@".to_owned(),
+            format!("+{text}"),
+        ];
         for detail in &mut change.details {
             detail.text = text.to_owned();
         }
@@ -208,14 +225,26 @@ fn hostile_text_gives_exactly_our_annotations() {
         for (command, finding) in commands.iter().zip(&report.findings) {
             let title = ("title".to_owned(), finding.rule.to_string());
             assert_eq!(command.properties.last(), Some(&title), "{text:?}");
-            assert!(command.data.starts_with(&format!("{} /", finding.rule)), "{command:?}");
+            assert!(
+                command.data.starts_with(&format!("{} /", finding.rule)),
+                "{command:?}"
+            );
             if !text.contains("##[") && text.chars().all(|c| matches!(c, '\r' | '\n' | ' '..='~')) {
                 assert_eq!(file_of(command), text);
             }
         }
         let diff = hostile_diff(text);
-        let commands = commands_in(&render_diff(Format::Github, &diff, false, &on_runner(false)));
-        assert_eq!(commands.len(), diff.changes().count() + 3, "{text:?}: {commands:#?}");
+        let commands = commands_in(&render_diff(
+            Format::Github,
+            &diff,
+            false,
+            &on_runner(false),
+        ));
+        assert_eq!(
+            commands.len(),
+            diff.changes().count() + 3,
+            "{text:?}: {commands:#?}"
+        );
     }
 }
 
@@ -223,7 +252,9 @@ fn hostile_text_gives_exactly_our_annotations() {
 fn everything_together_gives_only_annotations() {
     let reports: Vec<Report> = HOSTILE.into_iter().map(hostile_report).collect();
     let style = on_runner(true);
-    let output: String = FORMATS.map(|format| lint(format, &reports, &style)).concat();
+    let output: String = FORMATS
+        .map(|format| lint(format, &reports, &style))
+        .concat();
     let findings: usize = reports.iter().map(|report| report.findings.len()).sum();
     assert_eq!(commands_in(&output).len(), findings);
 }

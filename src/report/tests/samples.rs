@@ -80,7 +80,9 @@ fn finding(
 pub(super) fn demo_report() -> Report {
     let mut report = cassette_report("tests/cassettes/search.mcp.json");
     report.baseline = Some("tests/cassettes/search.base.mcp.json".to_owned());
-    report.notes.push("skipped redacted description of tool \"vault\"".to_owned());
+    report
+        .notes
+        .push("skipped redacted description of tool \"vault\"".to_owned());
     report.findings = vec![injection(), drift(), homoglyph(), hidden(), secret()];
     report.findings.extend(silenced());
     report
@@ -178,7 +180,10 @@ fn silenced() -> [Finding; 2] {
 }
 
 fn change(name: &str, kind: ChangeKind, impact: Impact) -> Change {
-    let (start, locator) = (CASSETTE.find("name").unwrap(), "/messages/4/payload/result/tools/0");
+    let (start, locator) = (
+        CASSETTE.find("name").unwrap(),
+        "/messages/4/payload/result/tools/0",
+    );
     Change {
         name: name.to_owned(),
         kind,
@@ -216,12 +221,28 @@ pub(super) fn demo_diff() -> Diff {
         }],
         tools: tool_changes(),
         prompts: vec![change("summary", ChangeKind::Arguments, Impact::Compatible)],
-        resources: vec![change("file:///a", ChangeKind::Attributes, Impact::Compatible)],
+        resources: vec![change(
+            "file:///a",
+            ChangeKind::Attributes,
+            Impact::Compatible,
+        )],
         instructions: vec![Change {
-            diff: lines(&["--- baseline", "+++ current", "@@ -1 +1 @@", "-Be kind.", "+Be quick."]),
+            diff: lines(&[
+                "--- baseline",
+                "+++ current",
+                "@@ -1 +1 @@",
+                "-Be kind.",
+                "+Be quick.",
+            ]),
             ..change("instructions", ChangeKind::Text, Impact::Compatible)
         }],
-        sequence: lines(&["--- baseline", "+++ current", "@@ -3 +3,2 @@", " tools/call", "+ping"]),
+        sequence: lines(&[
+            "--- baseline",
+            "+++ current",
+            "@@ -3 +3,2 @@",
+            " tools/call",
+            "+ping",
+        ]),
         notes: vec!["the newer listing stops at a cursor that was not followed".to_owned()],
         incomplete: true,
     }
