@@ -22,6 +22,8 @@ pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod lint;
+#[cfg(feature = "cli")]
+pub(crate) mod report;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};

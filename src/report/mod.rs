@@ -1,0 +1,100 @@
+//! Reports: what a lint or a comparison found, as text for people and scripts, as
+//! JSON, and as annotations of GitHub Actions.
+//!
+//! Every format is a pure function from the same ordered findings to one string
+//! that ends in a line feed, or is empty. Nothing here prints or reads the
+//! environment. What a cassette recorded is hostile until `sanitize` has seen it.
+
+mod diff_lines;
+mod full;
+mod full_diff;
+mod github;
+mod json;
+mod paint;
+mod sanitize;
+mod text;
+mod wording;
+
+use crate::diff::Diff;
+use crate::finding::{Report, Severity};
+
+pub(crate) use sanitize::{guard_runner, visible};
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For a terminal: the line of the file, with a caret under the place.
+    Full,
+    /// One line a finding, stable, for scripts.
+    Text,
+    /// One document with frozen member names.
+    Json,
+    /// Workflow commands that GitHub shows as annotations.
+    Github,
+}
+
+/// How a report looks, and who reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct Style {
+    /// Whether `full` may use colours.
+    pub(crate) color: bool,
+    /// The columns that `full` may fill; see [`Style::columns`].
+    pub(crate) width: usize,
+    /// Whether a GitHub Actions runner reads the output and looks for commands in it.
+    pub(crate) github_actions: bool,
+    /// The root of the checkout: absolute paths below it are shown relative to it
+    /// in annotations.
+    pub(crate) workspace: Option<String>,
+    /// Where relative paths start, relative to the root of the checkout; put in
+    /// front of them in annotations.
+    pub(crate) working_directory: Option<String>,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style {
+            color: false,
+            width: 100,
+            github_actions: false,
+            workspace: None,
+            working_directory: None,
+        }
+    }
+}
+
+impl Style {
+    /// The width that is kept: a terminal of less than 20 columns scrolls, and
+    /// nobody reads a line of more than 200.
+    fn columns(&self) -> usize {
+        self.width.clamp(20, 200)
+    }
+}
+
+/// The findings of one or more cassettes.
+pub(crate) fn render_lint(
+    format: Format,
+    reports: &[Report],
+    style: &Style,
+    fail_on: Severity,
+) -> String {
+    match format {
+        Format::Full => full::lint(reports, style, fail_on),
+        Format::Text => text::lint(reports, style),
+        Format::Json => json::lint(reports),
+        Format::Github => github::lint(reports, style),
+    }
+}
+
+/// What differs between two cassettes. `tools_only` says that nothing but the
+/// surfaces was compared, so that the report does not claim more.
+pub(crate) fn render_diff(format: Format, diff: &Diff, tools_only: bool, style: &Style) -> String {
+    match format {
+        Format::Full => full_diff::diff(diff, tools_only, style),
+        Format::Text => text::diff(diff, tools_only, style),
+        Format::Json => json::diff(diff),
+        Format::Github => github::diff(diff, style),
+    }
+}
+
+#[cfg(test)]
+mod tests;

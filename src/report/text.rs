@@ -1,0 +1,157 @@
+//! Plain text, line by line, in shapes that scripts rely on. Recorded text never
+//! begins a line: one finding or change begins at the left, what belongs to it is
+//! indented.
+
+use super::Style;
+use super::sanitize::{guard_runner, visible};
+use super::wording::{self, Tally};
+use crate::diff::{Change, Diff, FieldChange};
+use crate::finding::{Finding, Report, Status};
+use std::fmt::Write as _;
+
+/// The findings, cassette by cassette.
+pub(super) fn lint(reports: &[Report], style: &Style) -> String {
+    let mut out = String::new();
+    for report in reports {
+        if reports.len() > 1 {
+            line(&mut out, format_args!("{}:", visible(&report.cassette)));
+        }
+        notes(&mut out, &report.notes);
+        for found in &report.findings {
+            finding(&mut out, found);
+        }
+        let tally = Tally::of(std::slice::from_ref(report));
+        if tally.silenced() > 0 && tally.new() == 0 {
+            let (existing, accepted) = (tally.existing, tally.accepted);
+            line(
+                &mut out,
+                format_args!("no new findings ({existing} existing, {accepted} accepted)"),
+            );
+        } else if tally.new() == 0 {
+            out.push_str("clean: no findings\n");
+        }
+    }
+    let quotes = reports.len() > 1
+        || reports
+            .iter()
+            .any(|report| !report.findings.is_empty() || !report.notes.is_empty());
+    guarded(out, quotes, style)
+}
+
+fn finding(out: &mut String, finding: &Finding) {
+    let (first, rest) = match finding.message.split_once('\n') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (finding.message.as_str(), None),
+    };
+    let place = visible(wording::place(&finding.locator));
+    line(
+        out,
+        format_args!(
+            "{} {} {place} {}{}",
+            visible(finding.rule.as_str()),
+            finding.severity,
+            visible(first),
+            standing(&finding.status),
+        ),
+    );
+    for more in rest.iter().flat_map(|rest| rest.split('\n')) {
+        line(out, format_args!("    {}", visible(more)));
+    }
+}
+
+/// What follows a finding that does not count.
+pub(super) fn standing(status: &Status) -> String {
+    match status {
+        Status::New => String::new(),
+        Status::Existing => " [existing]".to_owned(),
+        Status::Accepted { reason } => format!(" [accepted: {}]", visible(reason)),
+    }
+}
+
+/// What differs, section by section.
+pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
+    let mut out = String::new();
+    if diff.identical() {
+        out.push_str(identical(tools_only));
+        out.push('\n');
+        notes(&mut out, &diff.notes);
+        return guarded(out, !diff.notes.is_empty(), style);
+    }
+    section(&mut out, "metadata", &diff.metadata, |out, field| {
+        line(out, format_args!("  {}", visible(&field_moved(field))));
+    });
+    section(&mut out, "methods", &diff.methods, |out, count| {
+        line(
+            out,
+            format_args!("  {}", visible(&wording::method_moved(count))),
+        );
+    });
+    for surface in wording::surfaces(diff) {
+        section(&mut out, surface.heading, surface.changes, change);
+    }
+    section(&mut out, "sequence", &diff.sequence, |out, step| {
+        line(out, format_args!("  {}", visible(step)));
+    });
+    notes(&mut out, &diff.notes);
+    guarded(out, true, style)
+}
+
+/// The verdict on two cassettes without a difference.
+pub(super) fn identical(tools_only: bool) -> &'static str {
+    if tools_only {
+        "identical: no tool surface differences"
+    } else {
+        "identical: no structural differences"
+    }
+}
+
+/// `server_info.version: 1 -> 2`; a value that is not there is `None`, as it was in 0.4.0.
+pub(super) fn field_moved(change: &FieldChange) -> String {
+    let old = change.old.as_deref().unwrap_or("None");
+    let new = change.new.as_deref().unwrap_or("None");
+    format!("{}: {old} -> {new}", change.field)
+}
+
+fn change(out: &mut String, change: &Change) {
+    let happened = wording::happened(change);
+    line(out, format_args!("  {}: {happened}", visible(&change.name)));
+    for detail in &change.details {
+        let (impact, text) = (detail.impact.as_str(), visible(&detail.text));
+        line(out, format_args!("    {impact}: {text}"));
+    }
+    if let Some(renamed) = wording::renamed(change) {
+        line(out, format_args!("    {}", visible(&renamed)));
+    }
+    for more in change.diff.iter().flat_map(|more| more.split('\n')) {
+        line(out, format_args!("    {}", visible(more)));
+    }
+}
+
+fn section<T>(out: &mut String, heading: &str, entries: &[T], show: impl Fn(&mut String, &T)) {
+    if entries.is_empty() {
+        return;
+    }
+    line(out, format_args!("{heading}:"));
+    for entry in entries {
+        show(out, entry);
+    }
+}
+
+fn notes(out: &mut String, notes: &[String]) {
+    for note in notes {
+        line(out, format_args!("note: {}", visible(note)));
+    }
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = writeln!(out, "{text}");
+}
+
+/// The block, made safe for a runner that reads it if it quotes a cassette or a file name.
+pub(super) fn guarded(out: String, quotes: bool, style: &Style) -> String {
+    if style.github_actions && quotes {
+        guard_runner(&out)
+    } else {
+        out
+    }
+}
