@@ -15,6 +15,7 @@
 //! The work is linear in the text and the result at most six times as long.
 //! A text of plain ASCII costs little more than copying it.
 
+mod ascii;
 mod confusable;
 mod escape;
 mod glyph;
@@ -22,6 +23,9 @@ mod map;
 mod word;
 
 use std::ops::Range;
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use map::{SegmentMap, Trace, Untraced};
 use word::Words;
@@ -65,8 +69,8 @@ impl Views<'_> {
 
 /// Folds `text` into `buffer` and returns both views.
 pub(crate) fn fold_into<'b>(buffer: &'b mut FoldBuffer, text: &str) -> Views<'b> {
-    if text.is_ascii() && memchr::memchr3(b'&', b'\\', 0x1b, text.as_bytes()).is_none() {
-        fold_ascii(&mut buffer.plain, text);
+    if ascii::is_plain(text) {
+        ascii::fold(&mut buffer.plain, text);
         return Views {
             plain: &buffer.plain,
             skeleton: &buffer.plain,
@@ -140,87 +144,6 @@ pub(crate) fn fold_mapped(view: Fold, text: &str) -> Folded {
             map: folder.trace,
         },
     }
-}
-
-fn fold_ascii(out: &mut String, text: &str) {
-    out.clear();
-    out.reserve(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let after_space = out.is_empty() || out.ends_with(' ');
-        let run = copyable(rest.as_bytes(), after_space);
-        let (copied, tail) = rest.split_at(run);
-        out.push_str(copied);
-        let blanks = tail
-            .bytes()
-            .take_while(|byte| !byte.is_ascii_graphic())
-            .count();
-        let (skipped, tail) = tail.split_at(blanks);
-        // Control characters vanish; they do not part words.
-        if skipped.bytes().any(is_blank_byte) && !out.is_empty() && !out.ends_with(' ') {
-            out.push(' ');
-        }
-        rest = tail;
-    }
-    if out.ends_with(' ') {
-        out.pop();
-    }
-    out.make_ascii_lowercase();
-}
-
-/// What `char::is_whitespace` says of ASCII, vertical tab included.
-fn is_blank_byte(byte: u8) -> bool {
-    matches!(byte, b' ' | 0x09..=0x0d)
-}
-
-/// How many bytes at the start of `bytes` stand in the folded text as they
-/// are, case aside: printable ASCII that starts no escape, single spaces.
-fn copyable(bytes: &[u8], after_space: bool) -> usize {
-    const LANES: usize = 16;
-    let mut previous = if after_space { b' ' } else { 0 };
-    let mut len = 0;
-    for byte in bytes.iter().take(LANES) {
-        if breaks_run(*byte, previous) {
-            return len;
-        }
-        previous = *byte;
-        len += 1;
-    }
-    if len < LANES {
-        return len;
-    }
-    // The compiler turns this inner loop into vector compares.
-    while let (Some(now), Some(before)) = (
-        bytes.get(len..len + LANES),
-        bytes.get(len - 1..len - 1 + LANES),
-    ) {
-        let broken = now
-            .iter()
-            .zip(before)
-            .fold(false, |broken, (byte, previous)| {
-                broken | breaks_run(*byte, *previous)
-            });
-        if broken {
-            break;
-        }
-        len += LANES;
-    }
-    let tail = bytes.get(len..).unwrap_or_default();
-    let before = bytes.get(len - 1..).unwrap_or_default();
-    len + tail
-        .iter()
-        .zip(before)
-        .take_while(|(byte, previous)| !breaks_run(**byte, **previous))
-        .count()
-}
-
-#[inline]
-fn breaks_run(byte: u8, previous: u8) -> bool {
-    (byte < 0x20)
-        | (byte > 0x7e)
-        | (byte == b'&')
-        | (byte == b'\\')
-        | ((byte == b' ') & (previous == b' '))
 }
 
 /// The next thing that a text says.
@@ -308,26 +231,15 @@ impl<'t, T: Trace> Folder<'t, T> {
         let text = self.text;
         let mut at = 0;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-            let taken = self.ascii_run(rest, at);
-            if taken > 0 {
-                at += taken;
-                continue;
-            }
-            let Some(token) = next_token(rest) else {
-                break;
+            let mut taken = if rest.as_bytes().first().is_some_and(u8::is_ascii) {
+                self.ascii_run(rest, at)
+            } else {
+                self.verbatim_run(rest, at)
             };
-            match token {
-                Token::Character { c, len, direct } => {
-                    if direct && is_ideographic(c) {
-                        at += self.ideographs(rest, at);
-                        continue;
-                    }
-                    self.put(c, at..at + len, direct);
-                    at += len;
-                }
-                Token::Sequence { len } => at += len,
+            if taken == 0 {
+                taken = self.token(rest, at);
             }
-            self.step(1);
+            at += taken;
         }
         self.flush_cluster();
         self.end_word(text.len());
@@ -354,7 +266,7 @@ impl<'t, T: Trace> Folder<'t, T> {
     /// Copies the plain ASCII at the start of `rest`; returns its length.
     fn ascii_run(&mut self, rest: &str, at: usize) -> usize {
         let after_space = self.cluster.is_empty() && self.after_space();
-        let run = copyable(rest.as_bytes(), after_space);
+        let run = ascii::copyable(rest.as_bytes(), after_space);
         let Some(copied) = rest.get(..run).filter(|copied| !copied.is_empty()) else {
             return 0;
         };
@@ -370,24 +282,67 @@ impl<'t, T: Trace> Folder<'t, T> {
         run
     }
 
-    fn ideographs(&mut self, rest: &str, at: usize) -> usize {
-        self.flush_cluster();
-        self.end_word(at);
-        let len: usize = rest
-            .chars()
-            .take_while(|c| is_ideographic(*c))
-            .map(char::len_utf8)
-            .sum();
-        self.step(len);
-        self.trace.copied(self.plain.len(), at);
-        self.plain.push_str(rest.get(..len).unwrap_or_default());
+    /// Copies what stands in the folded text as it is, most of any text that
+    /// is not ASCII, and follows its words; returns the length.
+    fn verbatim_run(&mut self, rest: &str, at: usize) -> usize {
+        if !self.cluster.is_empty() {
+            return 0;
+        }
+        let base = self.plain.len();
+        let mut len = 0;
+        let mut after_mark = true;
+        let mut chars = rest.chars();
+        while let Some(c) = chars.next() {
+            let (role, width) = if c.is_ascii() {
+                match ascii::gap(rest.as_bytes().get(len..).unwrap_or_default()) {
+                    2 => drop(chars.next()),
+                    1 => {}
+                    _ => break,
+                }
+                let width = rest.len() - chars.as_str().len() - len;
+                (Role::Break, width)
+            } else if is_ideographic(c) {
+                (Role::Break, 3)
+            } else {
+                let glyph = glyph(c);
+                match glyph.form {
+                    Form::Same => after_mark = false,
+                    // One mark alone has nothing to compose or change with.
+                    Form::Trailing if !after_mark => after_mark = true,
+                    _ => break,
+                }
+                (glyph.role, c.len_utf8())
+            };
+            if !self.words.follow(role, at + len, base + len) {
+                break;
+            }
+            len += width;
+        }
+        if len > 0 {
+            self.step(len);
+            self.trace.copied(base, at);
+            self.plain.push_str(rest.get(..len).unwrap_or_default());
+        }
         len
+    }
+
+    /// Folds one token; returns its length.
+    fn token(&mut self, rest: &str, at: usize) -> usize {
+        self.step(1);
+        match next_token(rest) {
+            Some(Token::Character { c, len, direct }) => {
+                self.put(c, at..at + len, direct);
+                len
+            }
+            Some(Token::Sequence { len }) => len,
+            None => rest.len(),
+        }
     }
 
     #[inline]
     fn put(&mut self, c: char, source: Range<usize>, direct: bool) {
         let glyph = glyph(c);
-        if glyph.form == Form::Combining {
+        if matches!(glyph.form, Form::Combining | Form::Trailing) {
             self.combine(c, glyph, source);
             return;
         }
@@ -430,12 +385,12 @@ impl<'t, T: Trace> Folder<'t, T> {
 
     /// Collects a mark, or a syllable part, with the letter before it.
     fn combine(&mut self, c: char, glyph: Glyph, source: Range<usize>) {
-        if self.cluster.len() >= LONGEST_CLUSTER {
-            self.flush_cluster();
-        }
         if self.cluster.is_empty() {
             self.cluster_source = source.clone();
             self.take_back_base();
+        } else if self.cluster.len() >= LONGEST_CLUSTER {
+            self.flush_cluster();
+            self.cluster_source = source.clone();
         }
         self.cluster_source.end = source.end;
         self.cluster.push(c);
@@ -444,17 +399,25 @@ impl<'t, T: Trace> Folder<'t, T> {
         }
     }
 
+    /// Takes the letter before the mark, and marks in between, from the output.
     fn take_back_base(&mut self) {
-        let Some(base) = self.plain.chars().next_back() else {
+        let mut start = self.plain.len();
+        for part in self.plain.chars().rev().take(LONGEST_CLUSTER) {
+            let before = start - part.len_utf8();
+            let part_of_word = !part.is_ascii() || part.is_ascii_alphanumeric();
+            if !part_of_word || before < self.words.settled() {
+                break;
+            }
+            start = before;
+            if canonical_combining_class(part) == 0 {
+                break;
+            }
+        }
+        let Some(base) = self.plain.get(start..).filter(|base| !base.is_empty()) else {
             return;
         };
-        let start = self.plain.len() - base.len_utf8();
-        let is_base = !base.is_ascii() || base.is_ascii_alphanumeric();
-        if !is_base || start < self.words.settled() {
-            return;
-        }
+        self.cluster.extend(base.chars());
         self.plain.truncate(start);
-        self.cluster.push(base);
         if let Some(source) = self.trace.taken_back(start) {
             self.cluster_source.start = source;
         }
@@ -469,7 +432,6 @@ impl<'t, T: Trace> Folder<'t, T> {
 
     #[cold]
     fn compose_cluster(&mut self) {
-        use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
         let start = self.plain.len();
         self.trace.produced(start, self.cluster_source.clone());
         let cluster = self.cluster.iter().copied();
@@ -485,7 +447,6 @@ impl<'t, T: Trace> Folder<'t, T> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use unicode_normalization::UnicodeNormalization;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //!
 //! Asking the Unicode crates for each character of a text is ten times slower
 //! than a table, and filling a whole table up front would cost a cold start of
-//! 40 ms. So the table is made of blocks of 64 characters, and a text pays for
+//! 40 ms. So the table is made of blocks of 256 characters, and a text pays for
 //! the blocks that it uses.
 
 use std::sync::OnceLock;
@@ -28,7 +28,9 @@ pub(super) enum Form {
     Blank,
     /// Not at all.
     Nothing,
-    /// As a mark that may compose with, or change places with, its neighbours.
+    /// As it is, but it may change places with other marks.
+    Trailing,
+    /// As a mark or syllable part that may compose with the letter before.
     Combining,
 }
 
@@ -80,8 +82,8 @@ impl Glyph {
     }
 }
 
-const BLOCK: u32 = 64;
-const BLOCKS: usize = 0x30000 / 64;
+const BLOCK: u32 = 256;
+const BLOCKS: usize = 0x30000 / 256;
 /// A longer expansion is left unexpanded: U+FDFA alone has 18 characters, and
 /// a text of nothing else would grow tenfold.
 const LONGEST_EXPANSION: usize = 6;
@@ -159,18 +161,13 @@ fn describe(c: char, expansions: &mut String) -> Glyph {
     if c.is_control() || c == '\u{640}' || is_dropped(c) {
         return Glyph::plain(Form::Nothing, Role::Break);
     }
-    let joins = |part: char| {
-        canonical_combining_class(part) != 0
-            || is_nfkc_quick(std::iter::once(part)) == IsNormalized::Maybe
-    };
-    // Half-width voicing marks join the letter before once they are widened.
-    if std::iter::once(c).nfkc().next().is_some_and(joins) {
+    if let Some(form) = joining_form(c) {
         let role = if is_combining_mark(c) {
             Role::Mark
         } else {
             Role::Foreign
         };
-        return Glyph::plain(Form::Combining, role);
+        return Glyph::plain(form, role);
     }
     let text = folded(c);
     let (ascii, role) = role(c, &text);
@@ -190,6 +187,18 @@ fn describe(c: char, expansions: &mut String) -> Glyph {
         ascii,
         value,
     }
+}
+
+/// The form of a character that cannot be folded alone, or none.
+fn joining_form(c: char) -> Option<Form> {
+    let class = canonical_combining_class(c);
+    if class != 0 && is_nfkc_quick(std::iter::once(c)) == IsNormalized::Yes {
+        return Some(Form::Trailing);
+    }
+    // Half-width voicing marks join the letter before once they are widened.
+    let wide = std::iter::once(c).nfkc().next()?;
+    let composes = is_nfkc_quick(std::iter::once(wide)) == IsNormalized::Maybe;
+    (class != 0 || canonical_combining_class(wide) != 0 || composes).then_some(Form::Combining)
 }
 
 fn is_dropped(c: char) -> bool {
@@ -277,7 +286,7 @@ mod tests {
     fn shown(c: char) -> Option<String> {
         let glyph = glyph(c);
         match glyph.form {
-            Form::Same | Form::Combining => Some(c.to_string()),
+            Form::Same | Form::Trailing | Form::Combining => Some(c.to_string()),
             Form::Other => Some(glyph.other().to_string()),
             Form::Longer => Some(expansion(c, glyph).to_owned()),
             Form::Blank => Some(" ".to_owned()),

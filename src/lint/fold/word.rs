@@ -17,6 +17,8 @@ use super::{Token, next_token};
 struct Place {
     source: Range<usize>,
     plain: Range<usize>,
+    /// Whether it has letters that look like no ASCII letter.
+    native: bool,
 }
 
 /// The letters of the word that is being read.
@@ -30,6 +32,24 @@ struct Word {
     native: usize,
     marked: bool,
     active: bool,
+}
+
+impl Word {
+    fn is_latin(&self) -> bool {
+        self.latin + self.styled > 0
+    }
+
+    fn is_disguised(&self) -> bool {
+        self.styled + self.alike + self.native > 0 || self.marked
+    }
+
+    fn place(&self, source: usize, plain: usize) -> Place {
+        Place {
+            source: self.source..source,
+            plain: self.plain..plain,
+            native: self.native > 0,
+        }
+    }
 }
 
 /// What the words before say about the language of the text.
@@ -156,25 +176,60 @@ impl<'t, T: Trace> Words<'t, T> {
     }
 
     fn judge(&mut self, source: usize, plain_text: &str, plain_trace: &T) {
+        if self.settles() {
+            self.settle(source, plain_text.len());
+            return;
+        }
         let word = std::mem::take(&mut self.word);
-        let place = Place {
-            source: word.source..source,
-            plain: word.plain..plain_text.len(),
-        };
-        if word.latin + word.styled > 0 {
+        if word.is_latin() {
             self.latin_word(plain_text, plain_trace);
-            if word.styled + word.alike + word.native > 0 || word.marked {
-                self.respell(&place, plain_text, plain_trace);
-            }
+        }
+        if !word.is_latin() || word.is_disguised() {
+            let place = word.place(source, plain_text.len());
+            self.respell(&place, plain_text, plain_trace);
+        }
+    }
+
+    /// Whether the word can end without anything being respelled.
+    fn settles(&self) -> bool {
+        let word = &self.word;
+        if word.is_latin() {
+            !word.is_disguised() && self.pending.is_none()
+        } else {
+            word.native > 0 || word.alike < 2 || self.around != Around::Latin
+        }
+    }
+
+    fn settle(&mut self, source: usize, plain: usize) {
+        let word = std::mem::take(&mut self.word);
+        if word.is_latin() {
+            self.around = Around::Latin;
         } else if word.native > 0 {
             self.saw_other_script();
         } else if word.alike > 1 {
-            if self.around == Around::Latin {
-                self.respell(&place, plain_text, plain_trace);
-            } else {
-                self.wait(place);
-            }
+            self.wait(word.place(source, plain));
         }
+    }
+
+    /// Follows one character that the plain view keeps but has not written
+    /// yet. False if a word has to be respelled before it, for which the plain
+    /// view must be written first.
+    #[inline]
+    pub(super) fn follow(&mut self, role: Role, source: usize, plain: usize) -> bool {
+        if role > Role::Foreign {
+            self.letter(role, source, plain);
+            return true;
+        }
+        if self.word.active {
+            if !self.settles() {
+                return false;
+            }
+            self.settle(source, plain);
+        }
+        if role == Role::Foreign {
+            self.saw_other_script();
+        }
+        true
     }
 
     fn wait(&mut self, place: Place) {
@@ -216,7 +271,10 @@ impl<'t, T: Trace> Words<'t, T> {
 
     fn respell(&mut self, place: &Place, plain_text: &str, plain_trace: &T) {
         self.take_over(place.plain.start, plain_text, plain_trace);
-        let native = native_script(self.text, &place.source);
+        let native = place
+            .native
+            .then(|| native_script(self.text, &place.source))
+            .flatten();
         for (c, source) in characters(self.text, &place.source) {
             self.respell_character(c, source, native);
             #[cfg(test)]
@@ -255,7 +313,7 @@ impl<'t, T: Trace> Words<'t, T> {
                 Form::Blank => self.skeleton.push(' '),
                 Form::Other => self.skeleton.push(glyph.other()),
                 Form::Longer => self.skeleton.push_str(expansion(c, glyph)),
-                Form::Same | Form::Combining => self.skeleton.push(c),
+                Form::Same | Form::Trailing | Form::Combining => self.skeleton.push(c),
             }
         }
         self.trace.produced(start, source);
