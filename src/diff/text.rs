@@ -250,10 +250,21 @@ fn far_apart(old: &[&str], new: &[&str], ops: &[DiffOp]) -> Vec<String> {
     ]
 }
 
-/// Words with the white space after them.
+/// Words and the white space between them, in turns.
 fn split_words(text: &str) -> Vec<&str> {
-    text.split_inclusive(char::is_whitespace).collect()
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let other = |c: char| c.is_whitespace() != first.is_whitespace();
+        let (word, after) = rest.split_at(rest.find(other).unwrap_or(rest.len()));
+        words.push(word);
+        rest = after;
+    }
+    words
 }
+
+/// Unchanged words and spaces that do not end a phrase: one word and what is around it.
+const BRIDGE: usize = 3;
 
 /// Each changed stretch, old and new side by side. Changes that a single unchanged
 /// word separates are one phrase, which is how a person would quote them.
@@ -266,7 +277,8 @@ fn phrases(old: &[&str], new: &[&str], ops: &[DiffOp]) -> Vec<String> {
         }
         match stretches.last_mut() {
             Some((old_last, new_last))
-                if old_range.start - old_last.end <= 1 && new_range.start - new_last.end <= 1 =>
+                if old_range.start - old_last.end <= BRIDGE
+                    && new_range.start - new_last.end <= BRIDGE =>
             {
                 old_last.end = old_range.end;
                 new_last.end = new_range.end;
