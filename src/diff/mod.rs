@@ -1,5 +1,25 @@
 //! Two cassettes compared: what moved between them, and whom it can break.
 
+mod bounds;
+pub(crate) mod collect;
+mod compare;
+pub(crate) mod definition;
+pub(crate) mod drift;
+mod equal;
+mod keywords;
+mod place;
+mod rename;
+mod run;
+mod schema;
+pub(crate) mod surface;
+mod text;
+mod traffic;
+
+#[cfg(test)]
+mod tests;
+
+pub use run::{DiffError, DiffOptions, diff};
+
 use crate::finding::Region;
 
 /// What differs between two cassettes. Ids, times and sequence numbers are never compared.
@@ -162,5 +182,12 @@ impl Diff {
             .chain(&self.prompts)
             .chain(&self.resources)
             .chain(&self.instructions)
+    }
+}
+
+impl Change {
+    /// How many lines [`Change::diff`] adds and removes.
+    pub fn line_counts(&self) -> (usize, usize) {
+        text::counts(&self.diff)
     }
 }

@@ -103,6 +103,25 @@ impl Number {
             .parse()
             .unwrap_or(f64::INFINITY)
     }
+
+    /// The number for people, with every digit: `10`, `0.5`, `1e400`.
+    pub(crate) fn show(&self) -> String {
+        let sign = if self.negative { "-" } else { "" };
+        let digits = &self.digits;
+        match self.exponent.parse::<i32>() {
+            Ok(zeros @ 0..=20) => {
+                let zeros = "0".repeat(usize::try_from(zeros).unwrap_or(0));
+                format!("{sign}{digits}{zeros}")
+            }
+            Ok(places @ -20..0) => {
+                let places = usize::try_from(places.unsigned_abs()).unwrap_or(0);
+                let padded = format!("{digits:0>width$}", width = places + 1);
+                let (whole, fraction) = padded.split_at(padded.len() - places);
+                format!("{sign}{whole}.{fraction}")
+            }
+            _ => format!("{sign}{digits}e{}", self.exponent),
+        }
+    }
 }
 
 /// Why a value was not made into a tree.

@@ -1,0 +1,316 @@
+//! Finding the listings of a cassette; what counts as one, and when it is
+//! complete, is said in [`super::surface`].
+
+use super::surface::{Greeting, Listing, Occurrence, Page, Recorded, Run};
+use crate::cassette::Cassette;
+use crate::cassette::model::{Sender, string_value};
+use crate::cassette::view::{Paired, Role};
+use crate::wire::json::{Kind, Scanner, Span, decode};
+use crate::wire::mcp::method;
+use crate::wire::node::{Node, Text};
+use std::collections::{HashMap, HashSet};
+
+/// Puts a [`Recorded`] together from messages in the order of the file, so that a
+/// caller with a pass of its own can share it.
+pub(crate) struct Collector<'a> {
+    recorded: Recorded<'a>,
+    session: u32,
+    /// What a request that is still to be answered asked for, by its index.
+    asked: HashMap<u32, Asked>,
+    /// The newest run that offered a cursor.
+    offered: HashMap<(Listing, String), u32>,
+    /// The newest run of each listing.
+    newest: HashMap<Listing, u32>,
+}
+
+enum Asked {
+    List(Listing, Option<String>),
+    Greeting,
+}
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(cassette: &'a Cassette) -> Self {
+        Collector {
+            recorded: Recorded {
+                cassette,
+                occurrences: Vec::new(),
+                runs: Vec::new(),
+                greetings: Vec::new(),
+                announcements: Vec::new(),
+            },
+            session: 0,
+            asked: HashMap::new(),
+            offered: HashMap::new(),
+            newest: HashMap::new(),
+        }
+    }
+
+    /// Takes the next message of the file.
+    pub(crate) fn take(&mut self, paired: &Paired) {
+        let from = self
+            .recorded
+            .cassette
+            .rows
+            .get(paired.index as usize)
+            .map(|row| row.sender);
+        match (from, paired.role) {
+            (Some(Sender::Client), Role::Request) => self.request(paired),
+            (Some(Sender::Server), Role::Raw) | (None | Some(Sender::Client), _) => {}
+            (Some(Sender::Server), _) => self.answer(paired),
+        }
+    }
+
+    fn request(&mut self, paired: &Paired) {
+        let text = &self.recorded.cassette.text;
+        let Some(name) = paired.envelope.method_name(text) else {
+            return;
+        };
+        let asked = if let Some(listing) = Listing::ALL.into_iter().find(|l| l.method() == name) {
+            let cursor = paired
+                .envelope
+                .params
+                .and_then(|params| cursor(text, params, "cursor"));
+            Asked::List(listing, cursor)
+        } else if name == method::INITIALIZE || name == method::DISCOVER {
+            self.session += u32::from(name == method::INITIALIZE);
+            Asked::Greeting
+        } else {
+            return;
+        };
+        self.asked.insert(paired.index, asked);
+    }
+
+    fn answer(&mut self, paired: &Paired) {
+        let text = &self.recorded.cassette.text;
+        if paired.role == Role::Notification
+            && paired.envelope.method_name(text).as_deref() == Some(method::TOOLS_CHANGED)
+        {
+            self.recorded.announcements.push(paired.index);
+        }
+        if paired.envelope.result.is_none() {
+            return;
+        }
+        let asked = match paired.request {
+            None => None,
+            Some(request) => match self.asked.remove(&request) {
+                // It answers a request of another kind: whatever it holds is no listing.
+                None => return,
+                asked => asked,
+            },
+        };
+        for result in self.results(paired) {
+            match &asked {
+                Some(Asked::List(listing, cursor)) => {
+                    self.page(paired.index, result, *listing, Some(cursor.clone()));
+                }
+                Some(Asked::Greeting) => self.greeting(paired.index, result),
+                None => self.unasked(paired.index, result),
+            }
+        }
+    }
+
+    /// The values of `result`; of a repeated one each, because a client may read any.
+    fn results(&self, paired: &Paired) -> Vec<Span> {
+        let cassette = self.recorded.cassette;
+        let payload = cassette.rows.get(paired.index as usize);
+        payload.map_or_else(Vec::new, |row| {
+            members(&cassette.text, row.payload, |name| name == "result")
+        })
+    }
+
+    fn greeting(&mut self, message: u32, result: Span) {
+        let text = &self.recorded.cassette.text;
+        let instructions = members(text, result, |name| name == "instructions");
+        self.recorded.greetings.push(Greeting {
+            message,
+            result,
+            instructions: instructions.last().copied(),
+        });
+    }
+
+    /// A result that no recorded request asked for, and what it shows all the same.
+    fn unasked(&mut self, message: u32, result: Span) {
+        let text = &self.recorded.cassette.text;
+        for listing in Listing::ALL {
+            let listed = members(text, result, |name| name == listing.member());
+            if listed.iter().any(|span| span.of(text).starts_with('[')) {
+                self.page(message, result, listing, None);
+            }
+        }
+        let greets = |name: &str| matches!(name, "serverInfo" | "capabilities" | "protocolVersion");
+        if !members(text, result, |name| name == "instructions").is_empty()
+            && !members(text, result, greets).is_empty()
+        {
+            self.greeting(message, result);
+        }
+    }
+
+    /// Adds one page. `cursor` is what the request sent, or `None` without a request.
+    fn page(
+        &mut self,
+        message: u32,
+        result: Span,
+        listing: Listing,
+        cursor: Option<Option<String>>,
+    ) {
+        let text = &self.recorded.cassette.text;
+        let next = self::cursor(text, result, "nextCursor");
+        let (run, cursor) = self.run_for(listing, cursor.flatten());
+        if let Some(next) = &next {
+            self.offered.insert((listing, next.clone()), run);
+        }
+        let page = Page {
+            message,
+            cursor,
+            next,
+        };
+        let mut found = Vec::new();
+        for array in members(text, result, |name| name == listing.member()) {
+            definitions(text, array, |position, span| {
+                found.push(Occurrence {
+                    listing,
+                    message,
+                    position,
+                    run,
+                    name: name_of(text, span, listing.key()),
+                    span,
+                });
+            });
+        }
+        if let Some(run) = self.recorded.runs.get_mut(run as usize) {
+            run.pages.push(page);
+            let first = index(self.recorded.occurrences.len());
+            run.occurrences.extend(first..first + index(found.len()));
+        }
+        self.recorded.occurrences.append(&mut found);
+    }
+
+    /// The run that a page with that cursor belongs to, and the cursor to note for it.
+    fn run_for(&mut self, listing: Listing, cursor: Option<String>) -> (u32, Option<String>) {
+        if let Some(cursor) = &cursor {
+            let key = (listing, cursor.clone());
+            if let Some(&run) = self.offered.get(&key) {
+                return (run, Some(key.1));
+            }
+            // A cursor that redaction changed on one side only still continues
+            // the listing that was under way.
+            if let Some(&run) = self.newest.get(&listing)
+                && let Some(last) = self.recorded.runs.get(run as usize)
+                && last.session == self.session
+                && let Some(pending) = last.pages.last().and_then(|page| page.next.clone())
+            {
+                return (run, Some(pending));
+            }
+        }
+        let run = index(self.recorded.runs.len());
+        self.recorded.runs.push(Run {
+            listing,
+            session: self.session,
+            pages: Vec::new(),
+            occurrences: Vec::new(),
+            complete: false,
+        });
+        self.newest.insert(listing, run);
+        (run, cursor)
+    }
+
+    /// All that was seen, with each run judged.
+    pub(crate) fn finish(mut self) -> Recorded<'a> {
+        let complete: Vec<bool> = self
+            .recorded
+            .runs
+            .iter()
+            .map(|run| is_complete(&self.recorded, run))
+            .collect();
+        for (run, complete) in self.recorded.runs.iter_mut().zip(complete) {
+            run.complete = complete;
+        }
+        self.recorded
+    }
+}
+
+/// Whether nothing was left to ask for, by the rules of the module's page.
+fn is_complete(recorded: &Recorded<'_>, run: &Run) -> bool {
+    if run.pages.first().is_none_or(|page| page.cursor.is_some()) {
+        return false;
+    }
+    let repeats = repeating_pages(recorded, run);
+    let mut sent_later: HashSet<&str> = HashSet::new();
+    for page in run.pages.iter().rev() {
+        let followed = match page.next.as_deref() {
+            None | Some("") => true,
+            Some(next) => sent_later.contains(next) || repeats.contains(&page.message),
+        };
+        if !followed {
+            return false;
+        }
+        sent_later.extend(page.cursor.as_deref());
+    }
+    true
+}
+
+/// The messages of later pages that hold definitions, and none that is new to the run.
+fn repeating_pages(recorded: &Recorded<'_>, run: &Run) -> HashSet<u32> {
+    let mut repeating = HashSet::new();
+    if run.pages.len() < 2 {
+        return repeating;
+    }
+    let mut seen = HashSet::new();
+    let mut fresh = HashSet::new();
+    for occurrence in recorded.in_run(run) {
+        repeating.insert(occurrence.message);
+        if seen.insert(recorded.raw(occurrence)) {
+            fresh.insert(occurrence.message);
+        }
+    }
+    repeating.retain(|message| !fresh.contains(message));
+    repeating
+}
+
+/// The values of the members whose names `wanted` accepts; none if this is no object.
+fn members(text: &str, object: Span, wanted: impl Fn(&str) -> bool) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut scanner = Scanner::over(text, object);
+    if !matches!(scanner.require(), Ok(token) if token.kind == Kind::BeginObject) {
+        return found;
+    }
+    while let Ok(Some(key)) = scanner.next_key() {
+        let Ok(value) = scanner.value() else { break };
+        if wanted(&decode(key.inner().of(text))) {
+            found.push(value.span);
+        }
+    }
+    found
+}
+
+/// Calls `each` with the elements of an array; nothing if this is none.
+fn definitions(text: &str, array: Span, mut each: impl FnMut(u32, Span)) {
+    let mut scanner = Scanner::over(text, array);
+    if !matches!(scanner.require(), Ok(token) if token.kind == Kind::BeginArray) {
+        return;
+    }
+    let mut position = 0;
+    while let Ok(Some(value)) = scanner.next_item() {
+        each(position, value.span);
+        position += 1;
+    }
+}
+
+fn name_of(text: &str, definition: Span, key: &str) -> Option<Text> {
+    let span = *members(text, definition, |name| name == key).last()?;
+    Node::read(text, span).ok()?.text().cloned()
+}
+
+/// A cursor as text; `null` is none, and what is no string stands for itself.
+fn cursor(text: &str, object: Span, name: &str) -> Option<String> {
+    let span = *members(text, object, |member| member == name).last()?;
+    let token = span.of(text);
+    match string_value(token) {
+        Some(cursor) => Some(cursor.into_owned()),
+        None => (token != "null").then(|| token.to_owned()),
+    }
+}
+
+fn index(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
