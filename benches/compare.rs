@@ -25,7 +25,11 @@ fn main() {
         .iter()
         .filter_map(|argument| argument.parse().ok())
         .collect();
-    let sizes = if sizes.is_empty() { vec![1, 10, 100] } else { sizes };
+    let sizes = if sizes.is_empty() {
+        vec![1, 10, 100]
+    } else {
+        sizes
+    };
     let bench = Bench::new();
     bench.cold_starts();
     for size in sizes {
@@ -83,17 +87,34 @@ impl Bench {
     fn cold_starts(&self) {
         let small = self.write("small.mcp.json", &cassette(60_000, Language::English));
         let mut contestants = vec![
-            Contestant { name: "hello world", command: vec![shown(&self.hello)] },
-            Contestant { name: "mcp-cassette --version", command: self.command(&["--version"]) },
+            Contestant {
+                name: "hello world",
+                command: vec![shown(&self.hello)],
+            },
+            Contestant {
+                name: "mcp-cassette --version",
+                command: self.command(&["--version"]),
+            },
             Contestant {
                 name: "mcp-cassette lint (60 KB)",
                 command: self.command(&["lint", "--no-config", &small]),
             },
-            Contestant { name: "validation (60 KB)", command: Self::validation(&small) },
+            Contestant {
+                name: "validation (60 KB)",
+                command: Self::validation(&small),
+            },
         ];
         if let Some(python) = &self.python {
-            let lint = vec![shown(python), "lint".into(), "--no-config".into(), small.clone()];
-            contestants.push(Contestant { name: "0.4.0 lint (60 KB)", command: lint });
+            let lint = vec![
+                shown(python),
+                "lint".into(),
+                "--no-config".into(),
+                small.clone(),
+            ];
+            contestants.push(Contestant {
+                name: "0.4.0 lint (60 KB)",
+                command: lint,
+            });
         }
         table("Cold start", &contestants, &measure(&contestants, 41));
     }
@@ -104,7 +125,10 @@ impl Bench {
         let changed = cassette(bytes, language).replacen("Adds", "Sums", 1);
         let new = self.write("new.mcp.json", &changed);
         let mut contestants = vec![
-            Contestant { name: "validation", command: Self::validation(&old) },
+            Contestant {
+                name: "validation",
+                command: Self::validation(&old),
+            },
             Contestant {
                 name: "mcp-cassette lint",
                 command: self.command(&["lint", "--no-config", "--output", "text", &old]),
@@ -115,10 +139,27 @@ impl Bench {
             },
         ];
         if let Some(python) = &self.python {
-            let lint = vec![shown(python), "lint".into(), "--no-config".into(), old.clone()];
-            contestants.push(Contestant { name: "0.4.0 lint", command: lint });
-            let diff = vec![shown(python), "diff".into(), "--tools-only".into(), old, new];
-            contestants.push(Contestant { name: "0.4.0 diff --tools-only", command: diff });
+            let lint = vec![
+                shown(python),
+                "lint".into(),
+                "--no-config".into(),
+                old.clone(),
+            ];
+            contestants.push(Contestant {
+                name: "0.4.0 lint",
+                command: lint,
+            });
+            let diff = vec![
+                shown(python),
+                "diff".into(),
+                "--tools-only".into(),
+                old,
+                new,
+            ];
+            contestants.push(Contestant {
+                name: "0.4.0 diff --tools-only",
+                command: diff,
+            });
         }
         let rounds = if megabytes > 20 { 5 } else { 11 };
         let title = format!("{megabytes} MB, {language:?}");
@@ -164,7 +205,10 @@ fn measure(contestants: &[Contestant], rounds: usize) -> Vec<Measured> {
         .zip(times)
         .map(|(contestant, mut times)| {
             times.sort_unstable();
-            Measured { median: times[times.len() / 2], peak_kib: peak(contestant) }
+            Measured {
+                median: times[times.len() / 2],
+                peak_kib: peak(contestant),
+            }
         })
         .collect()
 }
@@ -181,7 +225,10 @@ fn run(contestant: &Contestant) -> Duration {
 fn quiet(contestant: &Contestant) -> Command {
     let (program, arguments) = contestant.command.split_first().expect("a program");
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command
 }
 
@@ -202,7 +249,9 @@ fn peak(contestant: &Contestant) -> u64 {
 
 fn table(title: &str, contestants: &[Contestant], measured: &[Measured]) {
     println!("\n{title}\n\n| | ms | ratio | peak MB |\n|---|---|---|---|");
-    let base = measured.first().map_or(Duration::ZERO, |first| first.median);
+    let base = measured
+        .first()
+        .map_or(Duration::ZERO, |first| first.median);
     for (contestant, measured) in contestants.iter().zip(measured) {
         let ratio = measured.median.as_secs_f64() / base.as_secs_f64();
         let ms = measured.median.as_secs_f64() * 1e3;
@@ -222,17 +271,55 @@ impl Language {
     fn words(self) -> &'static [&'static str] {
         match self {
             Language::English => &[
-                "the", "report", "shows", "that", "every", "build", "of", "this", "week", "passed", "and",
-                "no", "user", "was", "asked", "to", "read", "a", "file", "again", "before", "tests", "run",
-                "on", "server",
+                "the", "report", "shows", "that", "every", "build", "of", "this", "week", "passed",
+                "and", "no", "user", "was", "asked", "to", "read", "a", "file", "again", "before",
+                "tests", "run", "on", "server",
             ],
             Language::Russian => &[
-                "отчёт", "показывает", "что", "каждая", "сборка", "этой", "недели", "прошла", "и", "ни",
-                "один", "пользователь", "не", "читал", "файл", "снова", "перед", "тестом", "на", "сервере",
+                "отчёт",
+                "показывает",
+                "что",
+                "каждая",
+                "сборка",
+                "этой",
+                "недели",
+                "прошла",
+                "и",
+                "ни",
+                "один",
+                "пользователь",
+                "не",
+                "читал",
+                "файл",
+                "снова",
+                "перед",
+                "тестом",
+                "на",
+                "сервере",
             ],
             Language::Chinese => &[
-                "报告", "显示", "本周", "的", "每个", "构建", "都", "通过", "了", "没有", "用户", "需要", "再次",
-                "读取", "文件", "然后", "在", "服务器", "上", "运行", "测试", "。",
+                "报告",
+                "显示",
+                "本周",
+                "的",
+                "每个",
+                "构建",
+                "都",
+                "通过",
+                "了",
+                "没有",
+                "用户",
+                "需要",
+                "再次",
+                "读取",
+                "文件",
+                "然后",
+                "在",
+                "服务器",
+                "上",
+                "运行",
+                "测试",
+                "。",
             ],
         }
     }
@@ -258,7 +345,13 @@ fn cassette(bytes: usize, language: Language) -> String {
             r#"{comma}{{"name":"tool_{i}","description":"Adds two numbers and returns the sum, variant {i}.","inputSchema":{{"type":"object","properties":{{"a":{{"type":"number","description":"The first number"}},"b":{{"type":"number"}}}},"required":["a","b"]}}}}"#
         );
     }
-    exchange(&mut out, 1, r#""method":"tools/list""#, &format!(r#"{{"tools":[{tools}]}}"#), true);
+    exchange(
+        &mut out,
+        1,
+        r#""method":"tools/list""#,
+        &format!(r#"{{"tools":[{tools}]}}"#),
+        true,
+    );
     let mut random = 0x2545_f491_u32;
     let mut id = 2;
     let each = 20_000.min(bytes / 3);

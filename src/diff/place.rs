@@ -2,8 +2,8 @@
 //! line, column.
 
 use crate::cassette::Cassette;
-use crate::cassette::locate::{self, Position};
-use crate::finding::Region;
+use crate::cassette::locate;
+use crate::finding::{Position, Region};
 use crate::wire::json::Span;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use super::compare::Comparison;
 use super::surface::{Listing, Recorded};
 use super::traffic::{self, Traffic};
 use crate::cassette::Cassette;
-use crate::cassette::locate::Position;
 use crate::cassette::view::Exchanges;
+use crate::finding::Position;
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -166,6 +166,20 @@ impl<'s> Findings<'s> {
         });
     }
 
+    /// Something that could not be checked: always R013, whichever rule met it.
+    pub(crate) fn unchecked(&mut self, value: Span, tool: Option<&str>, message: String) {
+        let rule = &super::rules::UNCHECKED;
+        let identity = Identity::text(&message);
+        Findings::new(rule, self.sink).value(
+            rule.severity,
+            value,
+            tool,
+            "unchecked",
+            identity,
+            message,
+        );
+    }
+
     /// Something that the reader should know and that is no finding.
     pub(crate) fn note(&mut self, note: String) {
         self.sink.notes.push(note);

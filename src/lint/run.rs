@@ -65,18 +65,17 @@ fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -
         sink.notes
             .push("the cassette holds no messages, so nothing was checked".to_owned());
     }
-    let mut exchanges = Exchanges::new(cassette);
     let mut listing = Vec::new();
-    while let Some(paired) = exchanges.next() {
-        for rule in active.rules(|check| matches!(check, Check::Message(_))) {
-            if let Check::Message(check) = rule.check {
+    for paired in Exchanges::new(cassette) {
+        for (rule, check) in active.checks() {
+            if let Check::Message(check) = check {
                 check(&context, &paired, &mut Findings::new(rule, &mut sink));
             }
         }
         scan_message(&context, &active, &paired, &mut listing, &mut sink);
     }
-    for rule in active.rules(|check| matches!(check, Check::Session(_))) {
-        if let Check::Session(check) = rule.check {
+    for (rule, check) in active.checks() {
+        if let Check::Session(check) = check {
             check(&context, &mut Findings::new(rule, &mut sink));
         }
     }
@@ -132,8 +131,8 @@ fn scan_message(
             }
             Item::ListingEnd(defines, _) => {
                 let names = std::mem::take(listing);
-                for rule in active.rules(|check| matches!(check, Check::Listing(_))) {
-                    if let Check::Listing(check) = rule.check {
+                for (rule, check) in active.checks() {
+                    if let Check::Listing(check) = check {
                         check(defines, &names, &mut Findings::new(rule, sink));
                     }
                 }
@@ -150,8 +149,8 @@ fn read_definition(
     sink: &mut Sink,
 ) {
     let owner = Owner::of(definition);
-    for rule in active.rules(|check| matches!(check, Check::Definition(_))) {
-        if let Check::Definition(check) = rule.check {
+    for (rule, check) in active.checks() {
+        if let Check::Definition(check) = check {
             check(context, definition, &mut Findings::new(rule, sink));
         }
     }
@@ -178,8 +177,8 @@ fn read_text(
         }
         return;
     }
-    for rule in active.rules(|check| matches!(check, Check::Text(_))) {
-        if let Check::Text(check) = rule.check {
+    for (rule, check) in active.checks() {
+        if let Check::Text(check) = check {
             check(&reading, &mut Findings::new(rule, sink));
         }
     }
@@ -203,10 +202,9 @@ impl<'s> Active<'s> {
         }
     }
 
-    fn rules(&self, of: impl Fn(&Check) -> bool) -> impl Iterator<Item = &'static Rule> {
+    fn checks(&self) -> impl Iterator<Item = (&'static Rule, Check)> {
         self.rules
             .iter()
-            .copied()
-            .filter(move |rule| of(&rule.check))
+            .flat_map(|rule| rule.checks.iter().map(|check| (*rule, *check)))
     }
 }

@@ -3,20 +3,20 @@
 
 mod injection;
 mod r001_tool_description;
-//mod r002_drift;
-//mod r003_duplicate_name;
+mod r002_drift;
+mod r003_duplicate_name;
 mod r004_result_instructions;
 //mod r005_high_entropy;
 mod r006_schema_phrasing;
-//mod r007_lookalike_name;
-//mod r008_hidden_characters;
+mod r007_lookalike_name;
+mod r008_hidden_characters;
 mod r009_other_definitions;
 mod r010_private_material;
 mod r011_tool_steering;
 mod r012_encoded_payload;
 mod r013_unchecked;
 mod r014_protocol;
-//mod r015_changed_in_session;
+mod r015_changed_in_session;
 mod r016_schema_injection;
 //mod r017_known_secret;
 
@@ -45,7 +45,7 @@ pub(crate) struct Rule {
     pub(crate) safe_mcp: &'static [&'static str],
     /// `docs/rules/<id>.md`.
     pub(crate) page: &'static str,
-    pub(crate) check: Check,
+    pub(crate) checks: &'static [Check],
 }
 
 /// Whether the text alone decides.
@@ -85,20 +85,20 @@ pub(crate) enum Check {
 /// Every rule of lint, in order of id.
 pub(crate) const ALL: &[Rule] = &[
     r001_tool_description::RULE,
-    //r002_drift::RULE,
-    //r003_duplicate_name::RULE,
+    r002_drift::RULE,
+    r003_duplicate_name::RULE,
     r004_result_instructions::RULE,
     //r005_high_entropy::RULE,
     r006_schema_phrasing::RULE,
-    //r007_lookalike_name::RULE,
-    //r008_hidden_characters::RULE,
+    r007_lookalike_name::RULE,
+    r008_hidden_characters::RULE,
     r009_other_definitions::RULE,
     r010_private_material::RULE,
     r011_tool_steering::RULE,
     r012_encoded_payload::RULE,
     r013_unchecked::RULE,
     r014_protocol::RULE,
-    //r015_changed_in_session::RULE,
+    r015_changed_in_session::RULE,
     r016_schema_injection::RULE,
     //r017_known_secret::RULE,
 ];

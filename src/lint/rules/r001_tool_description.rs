@@ -15,7 +15,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP03"],
     safe_mcp: &["SAFE-T1001"],
     page: include_str!("../../../docs/rules/R001.md"),
-    check: Check::Text(check),
+    checks: &[Check::Text(check)],
 };
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {

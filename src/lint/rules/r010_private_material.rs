@@ -16,7 +16,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP01", "MCP10"],
     safe_mcp: &["SAFE-T1502", "SAFE-T1801"],
     page: include_str!("../../../docs/rules/R010.md"),
-    check: Check::Text(check),
+    checks: &[Check::Text(check)],
 };
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {

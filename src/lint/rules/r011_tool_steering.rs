@@ -15,7 +15,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP03"],
     safe_mcp: &["SAFE-T1301", "SAFE-T1401"],
     page: include_str!("../../../docs/rules/R011.md"),
-    check: Check::Text(check),
+    checks: &[Check::Text(check)],
 };
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {

@@ -17,7 +17,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP03", "MCP06"],
     safe_mcp: &["SAFE-T1402"],
     page: include_str!("../../../docs/rules/R012.md"),
-    check: Check::Text(check),
+    checks: &[Check::Text(check)],
 };
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {

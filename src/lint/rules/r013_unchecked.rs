@@ -19,7 +19,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP03", "MCP08"],
     safe_mcp: &["SAFE-T1402"],
     page: include_str!("../../../docs/rules/R013.md"),
-    check: Check::Message(check),
+    checks: &[Check::Message(check)],
 };
 
 /// The depth beyond which a walk does not look; `run` calls this for what it finds there.

@@ -3,10 +3,15 @@
 use super::{Check, Evidence, Rule};
 use crate::cassette::Sender;
 use crate::cassette::view::{Paired, Role};
+use crate::diff::surface::Recorded;
 use crate::finding::Severity;
 use crate::lint::findings::{Findings, Identity};
+use crate::lint::names::name_fault;
+use crate::lint::reading::{Reading, quoted};
 use crate::lint::run::Context;
+use crate::lint::surfaces::Surface;
 use crate::wire::json::Span;
+use crate::wire::mcp::MODERN_REVISION;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: "R014",
@@ -17,7 +22,11 @@ pub(in crate::lint) const RULE: Rule = Rule {
     owasp: &["MCP08"],
     safe_mcp: &[],
     page: include_str!("../../../docs/rules/R014.md"),
-    check: Check::Message(check),
+    checks: &[
+        Check::Message(check),
+        Check::Session(listings),
+        Check::Text(names),
+    ],
 };
 
 fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
@@ -55,6 +64,12 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
                 "the server sent a JSON object that is no protocol message",
             );
         }
+        Role::Request if row.sender == Sender::Server && is_modern(context) => {
+            report(
+                row.payload,
+                "a server of the revision without server requests sent one",
+            );
+        }
         Role::Response | Role::Raw | Role::Unclassified | Role::Request | Role::Notification => {}
     }
     let null_id = envelope
@@ -64,6 +79,53 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
         report(
             row.payload,
             "a response answers no request of this recording",
+        );
+    }
+}
+
+/// Whether the session is of a revision in which servers send no requests.
+/// Revisions are dates, which compare as text.
+fn is_modern(context: &Context<'_>) -> bool {
+    context
+        .cassette
+        .protocol_version()
+        .is_some_and(|version| *version >= *MODERN_REVISION)
+}
+
+/// A listing whose last cursor nobody followed says nothing about what was on the
+/// pages that are missing.
+fn listings(context: &Context<'_>, findings: &mut Findings<'_>) {
+    let recorded = Recorded::of(context.cassette);
+    for run in recorded.runs.iter().filter(|run| !run.complete) {
+        let Some(row) = context.cassette.rows.get(run.last_message() as usize) else {
+            continue;
+        };
+        let message = format!(
+            "the {} listing is incomplete: its last cursor was never followed, so what comes after was not checked",
+            run.listing.noun()
+        );
+        findings.value(
+            RULE.severity,
+            row.payload,
+            None,
+            "listing",
+            Identity::text(&message),
+            message.clone(),
+        );
+    }
+}
+
+/// Names that the specification does not allow.
+fn names(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    if reading.surface() != Surface::ToolName {
+        return;
+    }
+    let name = reading.value();
+    if let Some(fault) = name_fault(name) {
+        findings.text(
+            reading,
+            0..name.len(),
+            format!("tool {}: {fault}", quoted(name)),
         );
     }
 }

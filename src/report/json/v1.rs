@@ -1,8 +1,8 @@
 //! Version 1 of the JSON reports. The first members of each struct are those of
 //! mcp-cassette 0.4.0, in its order; ours follow. Members are only ever added.
 
-use crate::finding::Position;
 use crate::diff::{Change, Detail, Diff, FieldChange, MethodCount};
+use crate::finding::Position;
 use crate::finding::{Finding, Region, Report, Status};
 use serde::Serialize;
 

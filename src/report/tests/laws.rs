@@ -3,8 +3,8 @@
 
 use super::samples::{demo_diff, demo_report};
 use super::{FORMATS, Format, Style, lint, render_diff};
-use crate::finding::Position;
 use crate::diff::{Change, ChangeKind, Detail, Diff, FieldChange, Impact, MethodCount};
+use crate::finding::Position;
 use crate::finding::{Excerpt, Finding, Region, Report, RuleId, Severity, Status};
 use crate::report::paint::columns;
 use crate::report::sanitize::is_dangerous;

@@ -1,0 +1,30 @@
+//! R002: a tool that is no longer what the baseline recorded, the rug pull.
+
+use super::{Check, Evidence, Rule};
+use crate::diff::drift::drifted;
+use crate::diff::surface::Recorded;
+use crate::finding::Severity;
+use crate::lint::drift;
+use crate::lint::findings::Findings;
+use crate::lint::run::Context;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R002",
+    name: "definition-drift",
+    summary: "a tool definition that differs from the baseline",
+    severity: Severity::Error,
+    evidence: Evidence::Shape,
+    owasp: &["MCP03", "MCP04"],
+    safe_mcp: &["SAFE-T1201"],
+    page: include_str!("../../../docs/rules/R002.md"),
+    checks: &[Check::Session(check)],
+};
+
+fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+    let Some(baseline) = context.baseline else {
+        return;
+    };
+    let old = Recorded::of(baseline);
+    let new = Recorded::of(context.cassette);
+    drift::report(&drifted(&old, &new), (&old, &new), "vs baseline", findings);
+}

@@ -1,0 +1,31 @@
+//! R007: a tool name with characters that imitate others, or that no name should have.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::names::describe_name;
+use crate::lint::reading::{Reading, quoted};
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R007",
+    name: "lookalike-name",
+    summary: "a non-ASCII or mixed-script tool name",
+    severity: Severity::Warning,
+    evidence: Evidence::Shape,
+    owasp: &["MCP03", "MCP09"],
+    safe_mcp: &["SAFE-T1402"],
+    page: include_str!("../../../docs/rules/R007.md"),
+    checks: &[Check::Text(check)],
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    if reading.surface() != Surface::ToolName {
+        return;
+    }
+    let name = reading.value();
+    let whole = 0..name.len();
+    if let Some(issue) = describe_name(name) {
+        findings.text(reading, whole, format!("tool {}: {issue}", quoted(name)));
+    }
+}

@@ -1,0 +1,46 @@
+//! R008: characters that a reader does not see and a model does.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::invisible::{HiddenKind, scan};
+use crate::lint::reading::{Reading, quoted};
+use crate::lint::surfaces::Surface;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R008",
+    name: "hidden-characters",
+    summary: "invisible or steering characters",
+    severity: Severity::Error,
+    evidence: Evidence::Shape,
+    owasp: &["MCP03", "MCP06"],
+    safe_mcp: &["SAFE-T1402"],
+    page: include_str!("../../../docs/rules/R008.md"),
+    checks: &[Check::Text(check)],
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    let surface = reading.surface();
+    if !surface.is_server_text() {
+        return;
+    }
+    let definition = surface.is_definition() || surface == Surface::ServerRequest;
+    for hidden in scan(reading.value()) {
+        let severity = if definition && !hidden.kind.is_harmless() {
+            Severity::Error
+        } else if definition || !hidden.kind.is_harmless() {
+            Severity::Warning
+        } else {
+            Severity::Note
+        };
+        let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
+        if let Some(decoded) = &hidden.decoded {
+            let relation = match hidden.kind {
+                HiddenKind::Hyperlink => "to",
+                _ => "that say",
+            };
+            message.push_str(&format!(" {relation} {}", quoted(decoded)));
+        }
+        findings.text_as(severity, reading, hidden.range, message);
+    }
+}
