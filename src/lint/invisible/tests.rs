@@ -26,6 +26,7 @@ fn selected(text: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table, a row a way of hiding")]
 fn every_way_of_hiding_is_found_and_decoded() {
     let flag = |code: &str| format!("\u{1f3f4}{}\u{e007f}", tagged(code));
     let owned = |text: &str| Some(text.to_owned());
@@ -170,11 +171,7 @@ fn every_way_of_hiding_is_found_and_decoded() {
         ),
         ("ig\u{ad}no\u{ad}re".to_owned(), SoftHyphen, owned("ignore")),
         ("a\u{ad}\u{ad}b".to_owned(), SoftHyphen, None),
-        (
-            "ok\u{1b}[8mhidden".to_owned(),
-            Conceal,
-            owned("hidden"),
-        ),
+        ("ok\u{1b}[8mhidden".to_owned(), Conceal, owned("hidden")),
         ("\u{9b}1;8mhidden".to_owned(), Conceal, owned("hidden")),
         (
             "\u{1b}]8;;https://evil.example\u{7}docs".to_owned(),
