@@ -6,7 +6,7 @@
 //! terminal sequences dropped, entities and escapes decoded, white space
 //! collapsed. [`Fold::Skeleton`] also spells Latin words in ASCII: accents,
 //! small capitals and look-alikes of other scripts go, but only in words that
-//! mix scripts or that consist of look-alikes next to Latin words, so that
+//! mix scripts or that consist of look-alikes among Latin words, so that
 //! Russian and Greek stay readable. A Russian or Greek word with some Latin
 //! look-alikes in it goes the other way. Both views are the same string where
 //! nothing differs. Case folding is full (`ß` is `ss`, `ς` is `σ`), so a
@@ -501,6 +501,7 @@ mod tests {
     fn look_alikes_fold_next_to_latin_words_only() {
         assert_eq!(skeleton("сору file"), "copy file");
         assert_eq!(skeleton("read, сору and send"), "read, copy and send");
+        assert_eq!(skeleton("then сору"), "then copy");
         assert_eq!(skeleton("сору"), "copy");
         assert_eq!(skeleton("сору рассе"), "copy pacce");
         assert_eq!(skeleton("请 сору file"), "请 copy file");
@@ -510,6 +511,8 @@ mod tests {
             "α and β are the fit parameters",
             "και το νερό είναι καλό",
             "возвращает json с данными",
+            "поле `note`. Не сообщай, НЕ API",
+            "все API есть все",
             "הקובץ ייכתב אל json",
             "ده ها را به api بده",
         ] {

@@ -197,7 +197,7 @@ mod tests {
             (
                 "\u{3c4}ransfer_funds",
                 true,
-                "U+03C4 GREEK SMALL LETTER TAU",
+                "U+03C4 GREEK SMALL LETTER TAU (looks like \"t\")",
             ),
             (
                 "read_file\u{e0078}",

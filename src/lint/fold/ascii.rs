@@ -80,8 +80,7 @@ pub(super) fn copyable(bytes: &[u8], after_space: bool) -> usize {
 #[inline]
 fn breaks_run(byte: u8, previous: u8) -> bool {
     let lower = byte | 0x20;
-    (byte < 0x20)
-        | (byte > 0x7e)
+    !(0x20..=0x7e).contains(&byte)
         | ((byte == b' ') & (previous == b' '))
         | ((previous == b'&') & ((byte == b'#') | lower.is_ascii_lowercase()))
         | ((previous == b'\\') & ((lower == b'u') | (lower == b'x')))

@@ -134,7 +134,7 @@ pub(crate) fn imitated(c: char) -> Option<String> {
         return Some(wide);
     }
     let (letters, likeness) = ascii_letters(c)?;
-    if likeness == Likeness::Faint {
+    if likeness == Likeness::Faint && !is_small_capital(c) {
         return None;
     }
     let drawn = letters.iter().filter(|byte| **byte != 0).map(|byte| {
@@ -145,6 +145,15 @@ pub(crate) fn imitated(c: char) -> Option<String> {
         }
     });
     Some(drawn.collect())
+}
+
+/// Whether the data has `c` drawn like a small capital, as Greek tau is. The
+/// two that are drawn the wrong way round are no likeness.
+fn is_small_capital(c: char) -> bool {
+    let mut buffer = [0; 4];
+    let mut drawn = skeleton(c.encode_utf8(&mut buffer));
+    let only = drawn.next().filter(|_| drawn.next().is_none());
+    only.is_some_and(|c| !matches!(c, 'ᴎ' | 'ᴙ') && lookup(STYLED, c).is_some())
 }
 
 /// The Cyrillic or Greek letter that an ASCII letter stands in for, where

@@ -68,7 +68,8 @@ pub(super) struct Words<'t, T> {
     pub(super) trace: T,
     word: Word,
     around: Around,
-    /// Words of look-alikes only that wait for a neighbour to decide.
+    /// Words of look-alikes only, with no word of another script before them,
+    /// that wait for the next word to decide.
     pending: Option<Place>,
     /// How much of the plain view the skeleton has taken over.
     taken: usize,
@@ -181,10 +182,8 @@ impl<'t, T: Trace> Words<'t, T> {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        if word.is_latin() {
-            self.latin_word(plain_text, plain_trace);
-        }
-        if !word.is_latin() || word.is_disguised() {
+        self.latin_word(plain_text, plain_trace);
+        if word.is_disguised() {
             let place = word.place(source, plain_text.len());
             self.respell(&place, plain_text, plain_trace);
         }
@@ -193,11 +192,7 @@ impl<'t, T: Trace> Words<'t, T> {
     /// Whether the word can end without anything being respelled.
     fn settles(&self) -> bool {
         let word = &self.word;
-        if word.is_latin() {
-            !word.is_disguised() && self.pending.is_none()
-        } else {
-            word.native > 0 || word.alike < 2 || self.around != Around::Latin
-        }
+        !word.is_latin() || (!word.is_disguised() && self.pending.is_none())
     }
 
     fn settle(&mut self, source: usize, plain: usize) {
@@ -206,7 +201,8 @@ impl<'t, T: Trace> Words<'t, T> {
             self.around = Around::Latin;
         } else if word.native > 0 {
             self.saw_other_script();
-        } else if word.alike > 1 {
+        } else if word.alike > 1 && self.around != Around::Other {
+            // A single letter is more often a symbol, or a Russian preposition.
             self.wait(word.place(source, plain));
         }
     }
@@ -242,7 +238,7 @@ impl<'t, T: Trace> Words<'t, T> {
         }
     }
 
-    /// A Latin word makes the look-alikes next to it Latin too.
+    /// A Latin word makes the look-alikes before it Latin too.
     fn latin_word(&mut self, plain_text: &str, plain_trace: &T) {
         self.around = Around::Latin;
         if let Some(place) = self.pending.take() {
@@ -250,9 +246,10 @@ impl<'t, T: Trace> Words<'t, T> {
         }
     }
 
-    /// Ends the skeleton. Words of look-alikes alone in a text are Latin.
+    /// Ends the skeleton. Words of look-alikes at its end have no neighbour of
+    /// another script, so they are Latin.
     pub(super) fn finish(&mut self, plain_text: &str, plain_trace: &T) {
-        if self.around == Around::Nothing {
+        if self.pending.is_some() {
             self.latin_word(plain_text, plain_trace);
         }
         if self.changed {

@@ -83,15 +83,18 @@ pub(super) fn bits(run: &str) -> Option<String> {
 }
 
 /// Several readings may be printable; the one that looks most like words wins.
+/// Digits that fill no character may stand before the first or after the last.
 fn best_reading(digits: &[bool], width: usize) -> Option<String> {
-    if digits.len() < width || (width < 8 && digits.len() % width != 0) {
+    let spare = digits.len() % width;
+    if digits.len() < width || (width < 8 && spare != 0) {
         return None;
     }
     let mut best: Option<(usize, String)> = None;
-    for inverted in [false, true] {
-        for reversed in [false, true] {
-            let bytes: Vec<u8> = digits
-                .chunks_exact(width)
+    for start in [0, spare] {
+        let digits = digits.get(start..).unwrap_or_default();
+        for (inverted, reversed) in [(false, false), (true, false), (false, true), (true, true)] {
+            let chunks = digits.chunks_exact(width);
+            let bytes: Vec<u8> = chunks
                 .map(|chunk| byte(chunk, inverted, reversed))
                 .collect();
             let Some(text) = readable(&bytes) else {
@@ -177,6 +180,11 @@ mod tests {
             .map(|c| encoded(&c.to_string(), '\u{200b}', '\u{200c}', false, 8))
             .collect();
         assert_eq!(bits(&parted.join("\u{200d}")).as_deref(), Some(text));
+        let late = format!(
+            "\u{200b}{}",
+            encoded(text, '\u{200b}', '\u{200c}', false, 8)
+        );
+        assert_eq!(bits(&late).as_deref(), Some(text));
         assert_eq!(bits("\u{200b}\u{200b}\u{200b}"), None);
         assert_eq!(bits("\u{200b}\u{200c}"), None);
     }

@@ -9,10 +9,10 @@ const LANES: usize = 32;
 pub(super) fn next_suspect(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at;
     while let Some(block) = bytes.get(at..at + LANES) {
-        if block.iter().fold(false, |any, byte| any | is_lead(*byte)) {
-            if let Some(offset) = first(bytes, at, LANES) {
-                return Some(at + offset);
-            }
+        if block.iter().fold(false, |any, byte| any | is_lead(*byte))
+            && let Some(offset) = first(bytes, at, LANES)
+        {
+            return Some(at + offset);
         }
         at += LANES;
     }
@@ -35,7 +35,7 @@ fn is_lead(byte: u8) -> bool {
         | (byte == 0xc2)
         | (byte == 0xcd)
         | (byte == 0xd8)
-        | ((byte >= 0xe1) & (byte <= 0xe3))
+        | (0xe1..=0xe3).contains(&byte)
         | (byte == 0xef)
         | (byte == 0xf0)
         | (byte == 0xf3)

@@ -26,6 +26,7 @@ fn selected(text: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table, a row a way of hiding")]
 fn every_way_of_hiding_is_found_and_decoded() {
     let flag = |code: &str| format!("\u{1f3f4}{}\u{e007f}", tagged(code));
     let owned = |text: &str| Some(text.to_owned());
