@@ -17,6 +17,8 @@
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
 
 pub mod cassette;
+#[cfg(feature = "cli")]
+mod config;
 pub mod diff;
 pub(crate) mod finding;
 mod wire;
