@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use reader::Problem;
+pub(crate) use reader::{Problem, nearest};
 
 /// The file that is ours alone.
 const OWN_FILE: &str = "mcp-cassette.toml";
@@ -342,7 +342,7 @@ impl Config {
                     line: Some(entry.line),
                     problem: Problem::UnknownRule {
                         rule: entry.rule.clone(),
-                        suggestion: reader::nearest(
+                        suggestion: nearest(
                             &entry.rule,
                             known.iter().map(String::as_str),
                         ),

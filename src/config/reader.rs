@@ -48,7 +48,7 @@ pub(crate) enum Problem {
 
 fn did_you_mean(suggestion: &Option<String>) -> String {
     match suggestion {
-        Some(name) => format!(", did you mean \"{name}\"?"),
+        Some(name) => format!(" (did you mean \"{name}\"?)"),
         None => String::new(),
     }
 }
