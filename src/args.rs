@@ -6,7 +6,7 @@
 use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
 use crate::config::{LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
-use crate::report::Format;
+use crate::report::{Format, visible};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -31,9 +31,7 @@ pub fn run(
     match cli.command {
         Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
         Command::Diff(args) => command::diff::run(&args.options(shared), context),
-        Command::Inspect(args) => {
-            command::inspect::run(&args.options(), context.github_actions)
-        }
+        Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule } => {
             let (page, known) = rule_pages();
             command::explain::run(&rule, page, known)
@@ -71,6 +69,7 @@ struct Cli {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Common options")]
 struct SharedArgs {
     /// Colours: on a terminal, always, or never (NO_COLOR is respected)
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -86,8 +85,17 @@ struct SharedArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Scan cassettes for what is hostile in them (exit 4 on findings)
+    ///
+    /// Recorded tool definitions and results are text that a third party wrote and that ends
+    /// in the context of a model. This reads all of it and reports injected instructions,
+    /// hidden characters, definitions that drifted from a baseline, leaked secrets and more.
+    /// `explain RULE` tells about each rule.
     Lint(LintArgs),
     /// Compare two cassettes (exit 5 when they differ)
+    ///
+    /// Compares metadata, how often each method is used, the tools, prompts, resources and
+    /// instructions that the server offers, and the order of requests. Ids, times and sequence
+    /// numbers are never compared, so recording the same session again differs in nothing.
     Diff(DiffArgs),
     /// Show what is in a cassette
     Inspect(InspectArgs),
@@ -104,12 +112,6 @@ enum Command {
     },
 }
 
-/// Scan cassettes for what is hostile in them
-///
-/// Recorded tool definitions and results are text that a third party wrote and that ends in
-/// the context of a model. This reads all of it and reports injected instructions, hidden
-/// characters, definitions that drifted from a baseline, leaked secrets and more. `explain
-/// RULE` tells about each rule.
 #[derive(Args)]
 #[command(after_long_help = LINT_EXAMPLES)]
 struct LintArgs {
@@ -160,11 +162,6 @@ struct LintArgs {
     output: OutputArgs,
 }
 
-/// Compare two cassettes
-///
-/// Compares metadata, how often each method is used, the tools, prompts, resources and
-/// instructions that the server offers, and the order of requests. Ids, times and sequence
-/// numbers are never compared, so that recording the same session again differs in nothing.
 #[derive(Args)]
 #[command(after_long_help = DIFF_EXAMPLES)]
 struct DiffArgs {
@@ -179,7 +176,6 @@ struct DiffArgs {
     output: OutputArgs,
 }
 
-/// Show what is in a cassette
 #[derive(Args)]
 #[command(after_long_help = INSPECT_EXAMPLES)]
 struct InspectArgs {
@@ -203,6 +199,7 @@ struct InspectArgs {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Output options")]
 struct OutputArgs {
     /// Write a report in this format to standard output, or to a file (repeatable):
     /// full, text, json or github, as in json=report.json
@@ -404,7 +401,10 @@ impl OutputArgs {
         let mut outputs: Vec<Output> = Vec::new();
         outputs.extend(self.format.map(|name| printed(name.format())));
         outputs.extend(self.outputs);
-        outputs.extend(self.annotate.map(|Annotate::Github| printed(Format::Github)));
+        outputs.extend(
+            self.annotate
+                .map(|Annotate::Github| printed(Format::Github)),
+        );
         outputs
     }
 }
@@ -478,7 +478,10 @@ fn completions(shell: clap_complete::Shell) -> Outcome {
 fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome {
     let command = command_of(argv);
     let mut outcome = Outcome::new(command.unwrap_or_default());
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
         let text = error.render();
         outcome.stdout = if context.color && context.terminal {
             text.ansi().to_string()
@@ -506,24 +509,29 @@ fn command_of(argv: &[OsString]) -> Option<&'static str> {
 
 /// clap's message without its `error: `, the hints below it indented.
 fn refusal(error: &clap::Error, argv: &[OsString]) -> String {
-    let text = match conflict(error) {
-        Some(text) => format!("{text}\n\n{}", Cli::command().render_usage()),
-        None => error.render().to_string(),
+    let rendered = error.render().to_string();
+    let text = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("a command is missing\n{rendered}")
+        }
+        ErrorKind::ArgumentConflict => conflict(error).unwrap_or(rendered),
+        _ => rendered,
     };
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let mut told = lines.next().unwrap_or_default().to_owned();
     // An argument with a line break in it would begin a line of its own.
     let odd = |arg: &OsString| arg.to_string_lossy().contains(|c: char| c.is_control());
     if argv.iter().any(odd) {
         let flat = text.trim_end().replace('\n', " ");
-        return format!("{}\n", crate::report::visible(&flat));
+        return format!("{}\n", visible(&flat));
     }
-    for line in lines {
-        told.push_str("\n  ");
-        told.push_str(line.trim_start());
+    let mut told = String::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !told.is_empty() && !line.starts_with(' ') {
+            told.push_str("  ");
+        }
+        told.push_str(line);
+        told.push('\n');
     }
-    told.push('\n');
     told
 }
 
@@ -538,7 +546,12 @@ fn conflict(error: &clap::Error) -> Option<String> {
         _ => None,
     };
     let (one, other) = (name(ContextKind::InvalidArg)?, name(ContextKind::PriorArg)?);
-    (one != other).then(|| format!("'{one}' is not allowed with argument '{other}'"))
+    (one != other).then(|| {
+        format!(
+            "'{one}' is not allowed with argument '{other}'\n\
+             For more information, try '--help'."
+        )
+    })
 }
 
 #[cfg(test)]

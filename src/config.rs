@@ -342,10 +342,7 @@ impl Config {
                     line: Some(entry.line),
                     problem: Problem::UnknownRule {
                         rule: entry.rule.clone(),
-                        suggestion: nearest(
-                            &entry.rule,
-                            known.iter().map(String::as_str),
-                        ),
+                        suggestion: nearest(&entry.rule, known.iter().map(String::as_str)),
                         known: known.join(", "),
                     },
                 });
@@ -432,10 +429,11 @@ impl LintSettings {
                     origin: format!("--{name}"),
                 };
             }
-            key.as_ref().map_or_else(RuleList::default, |list| RuleList {
-                ids: list.value.clone(),
-                origin: format!("{name} in {}", place(&config.path, Some(list.line))),
-            })
+            key.as_ref()
+                .map_or_else(RuleList::default, |list| RuleList {
+                    ids: list.value.clone(),
+                    origin: format!("{name} in {}", place(&config.path, Some(list.line))),
+                })
         };
         LintSettings {
             select: rules(&flags.select, "select", &lint.select),
@@ -461,3 +459,6 @@ impl LintSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 
 pub(crate) mod diff;
 pub(crate) mod explain;
+mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;

@@ -42,8 +42,9 @@ pub(crate) fn plan(asked: &[Output], terminal: bool) -> Result<Vec<Output>, Stri
         }
         outputs.push(output.clone());
     }
-    let (printed, mut written): (Vec<_>, Vec<_>) =
-        outputs.into_iter().partition(|output| output.path.is_none());
+    let (printed, mut written): (Vec<_>, Vec<_>) = outputs
+        .into_iter()
+        .partition(|output| output.path.is_none());
     let annotate = printed.iter().any(|output| output.format == Format::Github);
     let mut main = printed
         .iter()
@@ -143,7 +144,10 @@ mod tests {
     #[test]
     fn files_add_to_what_is_printed() {
         assert_eq!(
-            planned(&[(Format::Json, Some("a")), (Format::Text, Some("b"))], false),
+            planned(
+                &[(Format::Json, Some("a")), (Format::Text, Some("b"))],
+                false
+            ),
             [Format::Text, Format::Json, Format::Text]
         );
     }

@@ -24,7 +24,10 @@ pub(super) fn text(inspection: &Inspection<'_>, view: View, github_actions: bool
             let http = inspection.cassette.transport() == Transport::Http;
             timeline(inspection.timeline.iter().flatten(), http, &mut out);
         }
-        View::Tools => inspection.tools.iter().for_each(|tool| tool_line(tool, &mut out)),
+        View::Tools => inspection
+            .tools
+            .iter()
+            .for_each(|tool| tool_line(tool, &mut out)),
     }
     if github_actions && !out.is_empty() {
         return guard_runner(&out);
@@ -73,7 +76,15 @@ fn summary(inspection: &Inspection<'_>, out: &mut String) {
 
 fn timeline<'a>(rows: impl Iterator<Item = &'a Row<'a>>, http: bool, out: &mut String) {
     let head = [
-        "seq", "t_offset_ms", "dir", "kind", "method", "id", "bytes", "exch", "chan",
+        "seq",
+        "t_offset_ms",
+        "dir",
+        "kind",
+        "method",
+        "id",
+        "bytes",
+        "exch",
+        "chan",
     ];
     timeline_row(&head.map(str::to_owned), http, out);
     for Row { message, bytes } in rows {
@@ -90,18 +101,34 @@ fn timeline<'a>(rows: impl Iterator<Item = &'a Row<'a>>, http: bool, out: &mut S
                 Sender::Server => "<-".to_owned(),
             },
             message.kind().as_str().to_owned(),
-            message.method().map_or_else(dash, |method| harmless(&method)),
+            message
+                .method()
+                .map_or_else(dash, |method| harmless(&method)),
             id.unwrap_or_else(dash),
             bytes.to_string(),
-            message.exchange().map_or_else(dash, |exchange| exchange.to_string()),
-            message.channel().map_or_else(dash, |channel| channel.as_str().to_owned()),
+            message
+                .exchange()
+                .map_or_else(dash, |exchange| exchange.to_string()),
+            message
+                .channel()
+                .map_or_else(dash, |channel| channel.as_str().to_owned()),
         ];
         timeline_row(&cells, http, out);
     }
 }
 
 fn timeline_row(cells: &[String; 9], http: bool, out: &mut String) {
-    let [seq, offset, direction, kind, method, id, bytes, exchange, channel] = cells;
+    let [
+        seq,
+        offset,
+        direction,
+        kind,
+        method,
+        id,
+        bytes,
+        exchange,
+        channel,
+    ] = cells;
     let _ = write!(
         out,
         "{seq:<5} {offset:>11}  {direction:<3}  {kind:<12}  {method:<24} {id:<8} {bytes:>7}"

@@ -5,6 +5,7 @@ use super::filter::Filter;
 use crate::cassette::model::string_value;
 use crate::cassette::view::{Envelope, Exchanges, Role};
 use crate::cassette::{Cassette, Kind, Message, Sender, Transport};
+use crate::command::grep::GrepError;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode};
 use crate::wire::{compact, mcp};
 use std::borrow::Cow;
@@ -53,7 +54,7 @@ pub(super) fn inspect<'a>(
     cassette: &'a Cassette,
     filter: &Filter<'_>,
     view: View,
-) -> Result<Inspection<'a>, String> {
+) -> Result<Inspection<'a>, GrepError> {
     let mut counts = BTreeMap::new();
     let mut chosen = Vec::new();
     for message in cassette.messages() {
@@ -120,7 +121,9 @@ fn pairs(cassette: &Cassette) -> (Vec<Tool<'_>>, usize) {
         if paired.role == Role::Request && is_listing(&paired.envelope, text) {
             listings.insert(paired.index);
         }
-        let answers_listing = paired.request.is_some_and(|index| listings.contains(&index));
+        let answers_listing = paired
+            .request
+            .is_some_and(|index| listings.contains(&index));
         if let (true, Some(result)) = (answers_listing, paired.envelope.result) {
             for tool in listed_tools(text, result) {
                 tools.insert(tool.name.clone(), tool);
@@ -153,7 +156,9 @@ fn listed_tools(text: &str, result: Span) -> Vec<Tool<'_>> {
         let string = |name| member(text, item.span, name).filter(|v| v.kind == JsonKind::String);
         let Some(name) = string("name") else { continue };
         tools.push(Tool {
-            name: string_value(name.span.of(text)).unwrap_or_default().into_owned(),
+            name: string_value(name.span.of(text))
+                .unwrap_or_default()
+                .into_owned(),
             description: string("description").map(|value| value.span.of(text)),
             args: argument_count(text, item.span),
         });

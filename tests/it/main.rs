@@ -1,0 +1,13 @@
+//! The integration tests, in one binary so that they are linked once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a wrong assumption of a test is to fail that test"
+)]
+
+mod config;
+mod inspect;
+mod support;
+mod usage;
