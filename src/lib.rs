@@ -15,17 +15,32 @@
 //! | `config` | configuration files |
 //! | `report` | findings and diffs as text, JSON, annotations |
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
+//! | `args` | the command line: the only user of clap |
 
+#[cfg(feature = "cli")]
+mod args;
 pub mod cassette;
+#[cfg(feature = "cli")]
+mod command;
+#[cfg(feature = "cli")]
+mod config;
 pub mod diff;
 pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod lint;
 #[cfg(feature = "cli")]
-pub(crate) mod report;
+mod report;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};
 pub use finding::{Excerpt, Finding, Position, Region, Report, RuleId, Severity, Status};
 pub use lint::lint;
+
+// For the binary of this package alone: no part of what the library promises.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use {
+    args::run,
+    command::{Context, Exit, Outcome},
+};

@@ -7,9 +7,13 @@
     reason = "a wrong assumption of a test is to fail that test"
 )]
 
+mod config;
 mod demo_client;
 mod demo_server;
 mod example_cassettes;
 mod example_pack;
+mod inspect;
 mod layering;
+mod loading;
 mod support;
+mod usage;

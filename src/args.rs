@@ -1,0 +1,573 @@
+//! The command line: what can be typed, and which command it runs.
+//!
+//! This is the only user of clap. Arguments become the typed options of one
+//! command, without effects; what clap refuses is told in our own form.
+
+use crate::lint::rules;
+use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
+use crate::config::{LintFlags, valid_min_bits, valid_min_length};
+use crate::finding::Severity;
+use crate::report::{Format, visible};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Runs the command line `argv`, the program's name included.
+///
+/// `progress` is called with the number of files that are done and of all files,
+/// on runs over many.
+pub fn run(
+    argv: impl IntoIterator<Item = OsString>,
+    context: &Context,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Outcome {
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let cli = match Cli::try_parse_from(&argv) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error, &argv, context),
+    };
+    let shared = cli.shared.options();
+    match cli.command {
+        Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
+        Command::Diff(args) => command::diff::run(&args.options(shared), context),
+        Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
+        Command::Explain { rule } => {
+            let page = |id: &str| rules::by_id(id).map(|rule| rule.page);
+            let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+            command::explain::run(&rule, page, &known)
+        }
+        Command::Completions { shell } => completions(shell),
+    }
+}
+
+#[derive(Parser)]
+#[command(
+    name = "mcp-cassette",
+    version,
+    about = "Gate what MCP servers tell your agents: lint and diff recorded sessions",
+    long_about = "Gate what MCP servers tell your agents.\n\n\
+        A cassette is a recorded session between an MCP client and a tool server: one JSON \
+        file that you commit. These commands read it: what in it is hostile, what moved since \
+        the last version, and what is in there at all.",
+    after_help = "mcp-cassette COMMAND --help explains a command with examples.",
+    after_long_help = TOP_EXAMPLES,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+struct Cli {
+    #[command(flatten)]
+    shared: SharedArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Common options")]
+struct SharedArgs {
+    /// Colours: on a terminal, always, or never (NO_COLOR is respected)
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// No notes and no progress, only what was found
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say which configuration and which files were read
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Scan cassettes for what is hostile in them (exit 4 on findings)
+    ///
+    /// Recorded tool definitions and results are text that a third party wrote and that ends
+    /// in the context of a model. This reads all of it and reports injected instructions,
+    /// hidden characters, definitions that drifted from a baseline, leaked secrets and more.
+    /// `explain RULE` tells about each rule.
+    Lint(LintArgs),
+    /// Compare two cassettes (exit 5 when they differ)
+    ///
+    /// Compares metadata, how often each method is used, the tools, prompts, resources and
+    /// instructions that the server offers, and the order of requests. Ids, times and sequence
+    /// numbers are never compared, so recording the same session again differs in nothing.
+    Diff(DiffArgs),
+    /// Show what is in a cassette
+    Inspect(InspectArgs),
+    /// Explain a rule: what it means, an example, how to fix or accept it
+    Explain {
+        /// The id of the rule, as reports show it: R001
+        rule: String,
+    },
+    /// Print a completion script for a shell
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+#[command(after_long_help = LINT_EXAMPLES)]
+struct LintArgs {
+    /// The cassettes
+    #[arg(required = true, value_name = "CASSETTE")]
+    cassettes: Vec<PathBuf>,
+    /// An older cassette: report tools whose definition drifted from it, and do not count
+    /// what it has already (one CASSETTE only)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Count findings that the baseline has too
+    #[arg(long)]
+    all: bool,
+    /// Exit 4 unless the redaction manifest of every cassette names this profile
+    #[arg(long, value_name = "NAME")]
+    require_redaction: Option<String>,
+    /// Run only this rule (repeatable)
+    #[arg(long, value_name = "RULE")]
+    select: Vec<String>,
+    /// Do not run this rule (repeatable)
+    #[arg(long, value_name = "RULE")]
+    ignore: Vec<String>,
+    /// A TOML file with patterns of your own, added to those of the configuration (repeatable)
+    #[arg(long = "pattern-pack", value_name = "FILE")]
+    pattern_packs: Vec<PathBuf>,
+    /// The least severity that exits 4 [default: error, or what the configuration says]
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// Do not read mcp-cassette.toml or pyproject.toml
+    #[arg(long)]
+    no_config: bool,
+    /// Judge strings by their entropy (R005), whatever the configuration says
+    #[arg(long, overrides_with = "no_entropy")]
+    entropy: bool,
+    /// Do not judge strings by their entropy (R005)
+    #[arg(long, overrides_with = "entropy")]
+    no_entropy: bool,
+    /// The least entropy that R005 reports, in bits a character [default: 3.5]
+    #[arg(long, value_name = "BITS", value_parser = min_bits)]
+    entropy_min_bits: Option<f64>,
+    /// The shortest string that R005 judges, in characters [default: 20]
+    #[arg(long, value_name = "N", value_parser = min_length)]
+    entropy_min_length: Option<usize>,
+    /// A string that R005 never reports; replaces the configuration's list (repeatable)
+    #[arg(long, value_name = "STRING", allow_hyphen_values = true)]
+    entropy_allow: Vec<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_long_help = DIFF_EXAMPLES)]
+struct DiffArgs {
+    /// The older cassette
+    old: PathBuf,
+    /// The newer cassette
+    new: PathBuf,
+    /// Compare only what the server offers, not how it was used
+    #[arg(long)]
+    tools_only: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_long_help = INSPECT_EXAMPLES)]
+struct InspectArgs {
+    /// The cassette
+    cassette: PathBuf,
+    /// Only messages with this method
+    #[arg(long)]
+    method: Option<String>,
+    /// Only messages whose payload this regular expression matches
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    grep: Option<String>,
+    /// One line a message: who sent it, when, with which id and size
+    #[arg(long, conflicts_with = "tools")]
+    timeline: bool,
+    /// One line a tool, as the server last listed it
+    #[arg(long)]
+    tools: bool,
+    /// Text for people, or JSON with the same members every time
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: InspectFormat,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output options")]
+struct OutputArgs {
+    /// Write a report in this format to standard output, or to a file (repeatable):
+    /// full, text, json or github, as in json=report.json
+    ///
+    /// full shows the lines of the file with a caret under each finding and is the default on
+    /// a terminal; text is one stable line a finding and the default otherwise; json has frozen
+    /// member names; github writes workflow commands that annotate a pull request.
+    #[arg(long = "output", value_name = "FORMAT[=FILE]",
+        value_parser = OsStringValueParser::new().try_map(|value| parse_output(&value)))]
+    outputs: Vec<Output>,
+    /// The same as --output FORMAT
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    /// After the report, annotations for this service
+    #[arg(long, value_name = "SERVICE")]
+    annotate: Option<Annotate>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FailOn {
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Full,
+    Text,
+    Json,
+    Github,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum InspectFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Annotate {
+    Github,
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  mcp-cassette lint tests/cassettes/*.mcp.json
+      Is anything hostile in what our servers said?
+  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
+      What did the new version of the server change about its tools?
+  mcp-cassette inspect session.mcp.json --timeline
+      What happened in this session, message by message?
+
+Exit codes:
+  0    success; for the gate, nothing at or above --fail-on
+  2    it could not run: usage, unreadable or malformed file, unknown rule id
+  4    lint: a finding at or above --fail-on, or another redaction profile
+  5    diff: the cassettes differ";
+
+const LINT_EXAMPLES: &str = "\
+Examples:
+  mcp-cassette lint session.mcp.json
+      Findings with the line of the file; exit 4 if one of them is an error.
+  mcp-cassette lint new.mcp.json --baseline old.mcp.json
+      Also report tools whose definition is no longer that of old.mcp.json. What
+      old.mcp.json has already is shown and does not count, unless --all.
+  mcp-cassette lint *.mcp.json --fail-on warning --output json=lint.json
+      Text on the terminal, JSON in a file; warnings fail too.
+  mcp-cassette lint session.mcp.json --pattern-pack team.toml --ignore R006
+      Add the patterns of a team, leave out one rule.
+  mcp-cassette lint -- -odd-name.mcp.json
+      A file whose name begins with a dash.
+
+Configuration: mcp-cassette.toml, or [tool.mcp_cassette] in pyproject.toml, the
+nearest one from the working directory up to the root of the repository:
+
+  [lint]
+  fail_on = \"warning\"
+  ignore = [\"R006\"]
+  pattern_packs = [\"lint/team.toml\"]
+
+  [[accept]]            # one finding that somebody has looked at
+  rule = \"R011\"
+  fingerprint = \"v1:0123456789abcdef\"
+  reason = \"the vendor's own advice, reviewed\"
+  expires = 2027-01-31";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  mcp-cassette diff old.mcp.json new.mcp.json
+      Everything that moved; exit 5 if anything did.
+  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
+      Only what the server offers: the gate for a new version of it.
+  mcp-cassette diff old.mcp.json new.mcp.json --format json
+      For scripts; \"identical\" is true exactly when the exit code is 0.";
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  mcp-cassette inspect session.mcp.json
+      How many messages of which method, and how long it took.
+  mcp-cassette inspect session.mcp.json --timeline --grep '\"name\":\"search\"'
+      The messages that speak of one tool. Payloads are searched as compact JSON:
+      no white space between tokens.
+  mcp-cassette inspect session.mcp.json --tools
+      The tools that the server offered.
+  mcp-cassette inspect session.mcp.json --format json
+      The same numbers for a script.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  mcp-cassette completions bash > ~/.local/share/bash-completion/completions/mcp-cassette
+  mcp-cassette completions zsh > ~/.zfunc/_mcp-cassette
+  mcp-cassette completions fish > ~/.config/fish/completions/mcp-cassette.fish";
+
+impl SharedArgs {
+    fn options(&self) -> Shared {
+        Shared {
+            color: match self.color {
+                Color::Auto => None,
+                Color::Always => Some(true),
+                Color::Never => Some(false),
+            },
+            quiet: self.quiet,
+            verbose: self.verbose,
+        }
+    }
+}
+
+impl LintArgs {
+    fn options(self, shared: Shared) -> command::lint::Options {
+        command::lint::Options {
+            cassettes: self.cassettes,
+            baseline: self.baseline,
+            flags: LintFlags {
+                select: self.select,
+                ignore: self.ignore,
+                pattern_packs: self.pattern_packs,
+                fail_on: self.fail_on.map(|severity| match severity {
+                    FailOn::Error => Severity::Error,
+                    FailOn::Warning => Severity::Warning,
+                }),
+                require_redaction: self.require_redaction,
+                entropy: match (self.entropy, self.no_entropy) {
+                    (true, _) => Some(true),
+                    (_, true) => Some(false),
+                    _ => None,
+                },
+                min_bits: self.entropy_min_bits,
+                min_length: self.entropy_min_length,
+                allow: self.entropy_allow,
+            },
+            no_config: self.no_config,
+            all: self.all,
+            outputs: self.output.all(),
+            shared,
+        }
+    }
+}
+
+impl DiffArgs {
+    fn options(self, shared: Shared) -> command::diff::Options {
+        command::diff::Options {
+            old: self.old,
+            new: self.new,
+            tools_only: self.tools_only,
+            outputs: self.output.all(),
+            shared,
+        }
+    }
+}
+
+impl InspectArgs {
+    fn options(self) -> command::inspect::Options {
+        use command::inspect::{Options, View};
+        Options {
+            cassette: self.cassette,
+            method: self.method,
+            grep: self.grep,
+            view: match (self.timeline, self.tools) {
+                (true, _) => View::Timeline,
+                (_, true) => View::Tools,
+                _ => View::Summary,
+            },
+            json: self.format == InspectFormat::Json,
+        }
+    }
+}
+
+impl OutputArgs {
+    /// All reports that were asked for, annotations last.
+    fn all(self) -> Vec<Output> {
+        let printed = |format| Output { format, path: None };
+        let mut outputs: Vec<Output> = Vec::new();
+        outputs.extend(self.format.map(|name| printed(name.format())));
+        outputs.extend(self.outputs);
+        outputs.extend(
+            self.annotate
+                .map(|Annotate::Github| printed(Format::Github)),
+        );
+        outputs
+    }
+}
+
+impl FormatName {
+    fn format(self) -> Format {
+        match self {
+            FormatName::Full => Format::Full,
+            FormatName::Text => Format::Text,
+            FormatName::Json => Format::Json,
+            FormatName::Github => Format::Github,
+        }
+    }
+}
+
+/// `FORMAT` or `FORMAT=FILE`; the file may have any name, also one that is not UTF-8.
+fn parse_output(value: &OsStr) -> Result<Output, String> {
+    let bytes = value.as_encoded_bytes();
+    let (name, path) = match bytes.iter().position(|byte| *byte == b'=') {
+        None => (bytes, None),
+        Some(at) => {
+            let (name, rest) = bytes.split_at(at);
+            (name, Some(rest.get(1..).unwrap_or_default()))
+        }
+    };
+    let name = String::from_utf8_lossy(name);
+    let format = FormatName::from_str(&name, false)
+        .map_err(|_| format!("the formats are full, text, json and github, not '{name}'"))?
+        .format();
+    let path = match path {
+        None => None,
+        Some([]) => return Err(format!("there is no file name after '{name}='")),
+        Some(path) => Some(os_string(path)?),
+    };
+    Ok(Output { format, path })
+}
+
+#[cfg(unix)]
+fn os_string(bytes: &[u8]) -> Result<PathBuf, String> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
+}
+
+#[cfg(not(unix))]
+fn os_string(bytes: &[u8]) -> Result<PathBuf, String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(PathBuf::from(text)),
+        Err(_) => Err("the file name is not valid Unicode".to_owned()),
+    }
+}
+
+fn min_bits(value: &str) -> Result<f64, String> {
+    let bits = value.parse().unwrap_or(f64::NAN);
+    valid_min_bits(bits).map_err(str::to_owned)
+}
+
+fn min_length(value: &str) -> Result<usize, String> {
+    let length = value.parse().unwrap_or(0);
+    valid_min_length(length).map_err(str::to_owned)
+}
+
+fn completions(shell: clap_complete::Shell) -> Outcome {
+    let mut outcome = Outcome::new("completions");
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "mcp-cassette", &mut script);
+    outcome.stdout = String::from_utf8_lossy(&script).into_owned();
+    outcome
+}
+
+/// What clap answers instead of options: help, the version, or a refusal.
+fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome {
+    let command = command_of(argv);
+    let mut outcome = Outcome::new(command.unwrap_or_default());
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        let text = error.render();
+        outcome.stdout = if context.color && context.terminal {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        return outcome;
+    }
+    let prefix = match command {
+        Some(command) => format!("mcp-cassette {command}: "),
+        None => "mcp-cassette: ".to_owned(),
+    };
+    outcome.stderr = without_old_commands(&format!("{prefix}{}", refusal(error, argv)));
+    outcome.exit = Exit::CouldNotRun;
+    outcome
+}
+
+/// The subcommand on a command line that may be wrong otherwise.
+fn command_of(argv: &[OsString]) -> Option<&'static str> {
+    const NAMES: [&str; 5] = ["lint", "diff", "inspect", "explain", "completions"];
+    argv.iter()
+        .skip(1)
+        .find_map(|arg| NAMES.into_iter().find(|name| arg == name))
+}
+
+/// clap's message without its `error: `, the hints below it indented.
+fn refusal(error: &clap::Error, argv: &[OsString]) -> String {
+    let rendered = error.render().to_string();
+    let text = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("a command is missing\n{rendered}")
+        }
+        ErrorKind::ArgumentConflict => conflict(error).unwrap_or(rendered),
+        _ => rendered,
+    };
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    // An argument with a line break in it would begin a line of its own.
+    let odd = |arg: &OsString| arg.to_string_lossy().contains(|c: char| c.is_control());
+    if argv.iter().any(odd) {
+        let flat = text.trim_end().replace('\n', " ");
+        return format!("{}\n", visible(&flat));
+    }
+    let mut told = String::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !told.is_empty() && !line.starts_with(' ') {
+            told.push_str("  ");
+        }
+        told.push_str(line);
+        told.push('\n');
+    }
+    told
+}
+
+/// Two options that exclude each other, in the words that scripts look for.
+fn conflict(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::ArgumentConflict {
+        return None;
+    }
+    let name = |kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.clone()),
+        Some(ContextValue::Strings(names)) => Some(names.join("', '")),
+        _ => None,
+    };
+    let (one, other) = (name(ContextKind::InvalidArg)?, name(ContextKind::PriorArg)?);
+    (one != other).then(|| {
+        format!(
+            "'{one}' is not allowed with argument '{other}'\n\
+             For more information, try '--help'."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_output_is_a_format_and_perhaps_a_file() {
+        let parse = |text: &str| parse_output(OsStr::new(text));
+        let json = |path: Option<&str>| Output {
+            format: Format::Json,
+            path: path.map(PathBuf::from),
+        };
+        assert_eq!(parse("json"), Ok(json(None)));
+        assert_eq!(parse("json=a=b.json"), Ok(json(Some("a=b.json"))));
+        assert!(parse("json=").is_err());
+        assert!(parse("xml").is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! `diff`: two cassettes, and what moved between them.
+
+use super::{Context, Exit, Outcome, Output, Shared, output};
+use crate::cassette::Cassette;
+use crate::diff::{DiffOptions, diff};
+use crate::report::render_diff;
+use std::path::PathBuf;
+
+/// The options of `diff`.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) old: PathBuf,
+    pub(crate) new: PathBuf,
+    pub(crate) tools_only: bool,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) shared: Shared,
+}
+
+/// Compares two files and reports in every format that was asked for.
+pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
+    let mut outcome = Outcome::new("diff");
+    let outputs = match output::plan(&options.outputs, context.terminal) {
+        Ok(outputs) => outputs,
+        Err(message) => return Outcome::failed("diff", message),
+    };
+    // Both are read before giving up, so that both problems are told.
+    let mut load = |path: &PathBuf| {
+        Cassette::load(path)
+            .map_err(|error| outcome.error(error))
+            .ok()
+    };
+    let (Some(old), Some(new)) = (load(&options.old), load(&options.new)) else {
+        return outcome;
+    };
+    let mut diff = match diff(&old, &new, &DiffOptions { tools_only: options.tools_only }) {
+        Ok(diff) => diff,
+        Err(message) => return Outcome::failed("diff", message),
+    };
+    if options.shared.quiet {
+        diff.notes.clear();
+    }
+    if !diff.identical() {
+        outcome.exit = Exit::Differs;
+    }
+    output::write(
+        &outputs,
+        context,
+        &options.shared,
+        &mut outcome,
+        |format, style| render_diff(format, &diff, options.tools_only, style),
+    );
+    outcome
+}

@@ -1,0 +1,56 @@
+//! `inspect`: what is in a cassette, in numbers, message by message, or tool by tool.
+
+mod filter;
+mod render;
+mod summary;
+
+use super::Outcome;
+use crate::cassette::Cassette;
+use filter::Filter;
+use std::path::PathBuf;
+
+/// The options of `inspect`.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) cassette: PathBuf,
+    /// Only messages with this method.
+    pub(crate) method: Option<String>,
+    /// Only messages whose payload this matches.
+    pub(crate) grep: Option<String>,
+    pub(crate) view: View,
+    pub(crate) json: bool,
+}
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// Numbers.
+    Summary,
+    /// One line a message.
+    Timeline,
+    /// One line a tool.
+    Tools,
+}
+
+/// Reads one file and shows it.
+pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
+    let filter = match Filter::new(options) {
+        Ok(filter) => filter,
+        Err(message) => return Outcome::failed("inspect", message),
+    };
+    let cassette = match Cassette::load(&options.cassette) {
+        Ok(cassette) => cassette,
+        Err(error) => return Outcome::failed("inspect", error),
+    };
+    let inspection = match summary::inspect(&cassette, &filter, options.view) {
+        Ok(inspection) => inspection,
+        Err(message) => return Outcome::failed("inspect", message),
+    };
+    let mut outcome = Outcome::new("inspect");
+    outcome.stdout = if options.json {
+        render::json(&inspection)
+    } else {
+        render::text(&inspection, options.view, github_actions)
+    };
+    outcome
+}

@@ -1,0 +1,203 @@
+//! Other spellings of a JSON value: without white space, in ASCII, with sorted
+//! members. They serve for counting and searching and are never written back.
+
+use super::json::{Kind, Piece, Scanner, Span, unescape, write_string};
+use super::node::{Data, Node};
+
+/// The length of the value at `span`, without white space and with everything
+/// outside printable ASCII as `\uXXXX`: the `bytes` column of `inspect`.
+///
+/// Numbers count as they are spelled in the file.
+pub(crate) fn ascii_len(text: &str, span: Span) -> usize {
+    let mut len = 0;
+    for_each_part(text, span, |part| match part {
+        Part::Plain(token) => len += token.len(),
+        Part::String(raw) => {
+            len += 2;
+            unescape(raw, |piece, _| len += ascii_piece_len(piece));
+        }
+    });
+    len
+}
+
+/// The value without white space and with every character that JSON allows as
+/// itself: what a reader would type to search for it.
+pub(crate) fn readable(text: &str, span: Span) -> String {
+    let mut out = String::with_capacity(span.len());
+    for_each_part(text, span, |part| match part {
+        Part::Plain(token) => out.push_str(token),
+        Part::String(raw) => write_string(&super::json::decode(raw), &mut out),
+    });
+    out
+}
+
+/// The value without white space, in ASCII, its members sorted by name: the
+/// spelling that `inspect --grep` of mcp-cassette 0.4.0 searches. `None` for a
+/// value that is nested too deeply to be sorted.
+pub(crate) fn sorted_ascii(text: &str, span: Span) -> Option<String> {
+    let node = Node::read(text, span).ok()?;
+    let mut out = String::with_capacity(span.len());
+    push_sorted(text, &node, &mut out);
+    Some(out)
+}
+
+/// A token of a compact spelling.
+enum Part<'a> {
+    /// Stands as it is.
+    Plain(&'a str),
+    /// A string or member name, without its quotes.
+    String(&'a str),
+}
+
+fn for_each_part<'a>(text: &'a str, span: Span, mut part: impl FnMut(Part<'a>)) {
+    let mut scanner = Scanner::over(text, span);
+    // Whether a value has just ended, so that what follows it needs a comma.
+    let mut ended = false;
+    while let Ok(Some(token)) = scanner.next_token() {
+        let closes = matches!(token.kind, Kind::EndObject | Kind::EndArray);
+        if ended && !closes {
+            part(Part::Plain(","));
+        }
+        match token.kind {
+            Kind::Key | Kind::String => part(Part::String(token.inner().of(text))),
+            _ => part(Part::Plain(token.span.of(text))),
+        }
+        if token.kind == Kind::Key {
+            part(Part::Plain(":"));
+        }
+        ended = !matches!(token.kind, Kind::Key | Kind::BeginObject | Kind::BeginArray);
+    }
+}
+
+fn ascii_piece_len(piece: Piece<'_>) -> usize {
+    match piece {
+        Piece::Text(part) => part.chars().map(ascii_char_len).sum(),
+        Piece::Char(c) => ascii_char_len(c),
+        Piece::Surrogate(_) => 6,
+    }
+}
+
+fn ascii_char_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        ' '..='~' => 1,
+        c => 6 * c.len_utf16(),
+    }
+}
+
+/// Recursion is bounded by the depth limit of [`Node::read`].
+fn push_sorted(text: &str, node: &Node, out: &mut String) {
+    match &node.data {
+        Data::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_by(|a, b| a.name.cmp(&b.name));
+            out.push('{');
+            for (index, member) in sorted.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                push_ascii(member.span.of(text), out);
+                out.push(':');
+                push_sorted(text, &member.value, out);
+            }
+            out.push('}');
+        }
+        Data::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                push_sorted(text, item, out);
+            }
+            out.push(']');
+        }
+        Data::Text(_) => push_ascii(node.span.of(text), out),
+        _ => out.push_str(node.span.of(text)),
+    }
+}
+
+/// Appends a string literal with everything outside printable ASCII escaped.
+fn push_ascii(quoted: &str, out: &mut String) {
+    let raw = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(quoted);
+    out.push('"');
+    unescape(raw, |piece, _| match piece {
+        Piece::Text(part) => part.chars().for_each(|c| push_ascii_char(c, out)),
+        Piece::Char(c) => push_ascii_char(c, out),
+        Piece::Surrogate(unit) => push_unit(unit, out),
+    });
+    out.push('"');
+}
+
+fn push_ascii_char(c: char, out: &mut String) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        ' '..='~' => out.push(c),
+        c => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                push_unit(*unit, out);
+            }
+        }
+    }
+}
+
+fn push_unit(unit: u16, out: &mut String) {
+    out.push_str(&format!("\\u{unit:04x}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> Span {
+        Span::new(0, text.len())
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_ascii_spelling() {
+        for text in [
+            r#"{ "b" : [ 1.50 , true , null , {} , [ ] ] , "a" : "x" }"#,
+            "{\"é\": \"\u{1f600} \u{7f} \\u00e9 \\/ \\n \\\" \\ud83d\"}",
+            "\"plain\"",
+            "[[], [[]], {\"a\": {}}]",
+        ] {
+            let sorted = sorted_ascii(text, whole(text)).expect("shallow");
+            assert!(sorted.is_ascii());
+            assert_eq!(ascii_len(text, whole(text)), sorted.len(), "{sorted}");
+        }
+    }
+
+    #[test]
+    fn the_sorted_spelling_orders_members_and_escapes() {
+        let text = "{\"b\": 1, \"a\": [\"é\u{1f600}\"], \"B\": 1e400}";
+        assert_eq!(
+            sorted_ascii(text, whole(text)).as_deref(),
+            Some("{\"B\":1e400,\"a\":[\"\\u00e9\\ud83d\\ude00\"],\"b\":1}")
+        );
+    }
+
+    #[test]
+    fn the_readable_spelling_keeps_the_order_and_unescapes() {
+        let text = "{\"b\": \"caf\\u00e9 \\/ \\\"\", \"a\": [ ]}";
+        assert_eq!(
+            readable(text, whole(text)),
+            "{\"b\":\"café / \\\"\",\"a\":[]}"
+        );
+    }
+
+    #[test]
+    fn too_deep_a_value_is_counted_and_not_sorted() {
+        let text = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(ascii_len(&text, whole(&text)), 10_000);
+        assert_eq!(sorted_ascii(&text, whole(&text)), None);
+    }
+}
