@@ -69,7 +69,7 @@ fn one(
             .to_owned()
     };
     let both = format!("{}\u{0}{}", text(old, delta.old), text(new, delta.new));
-    let place = delta.new.unwrap_or(drift.occurrence.span);
+    let place = unquoted(delta.new.unwrap_or(drift.occurrence.span), &new.cassette.text);
     let severity = findings.severity();
     findings.value(
         severity,
@@ -79,6 +79,15 @@ fn one(
         Identity::text(&both),
         message,
     );
+}
+
+/// A string's place is the inside of its quotes, as for every other rule.
+fn unquoted(span: Span, text: &str) -> Span {
+    if span.of(text).starts_with('"') {
+        Span { start: span.start + 1, end: span.end - 1 }
+    } else {
+        span
+    }
 }
 
 /// The member of a definition by the name that it has on the wire.
