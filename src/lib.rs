@@ -19,6 +19,7 @@
 pub mod cassette;
 pub mod diff;
 pub(crate) mod finding;
+mod lint;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};
