@@ -3,10 +3,10 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
-use crate::lint::rules;
 use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
 use crate::config::{LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
+use crate::lint::rules;
 use crate::report::{Format, visible};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -32,7 +32,13 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     let (Some(old), Some(new)) = (load(&options.old), load(&options.new)) else {
         return outcome;
     };
-    let mut diff = match diff(&old, &new, &DiffOptions { tools_only: options.tools_only }) {
+    let mut diff = match diff(
+        &old,
+        &new,
+        &DiffOptions {
+            tools_only: options.tools_only,
+        },
+    ) {
         Ok(diff) => diff,
         Err(message) => return Outcome::failed("diff", message),
     };

@@ -69,7 +69,10 @@ fn one(
             .to_owned()
     };
     let both = format!("{}\u{0}{}", text(old, delta.old), text(new, delta.new));
-    let place = unquoted(delta.new.unwrap_or(drift.occurrence.span), &new.cassette.text);
+    let place = unquoted(
+        delta.new.unwrap_or(drift.occurrence.span),
+        &new.cassette.text,
+    );
     let severity = findings.severity();
     findings.value(
         severity,
@@ -84,7 +87,10 @@ fn one(
 /// A string's place is the inside of its quotes, as for every other rule.
 fn unquoted(span: Span, text: &str) -> Span {
     if span.of(text).starts_with('"') {
-        Span { start: span.start + 1, end: span.end - 1 }
+        Span {
+            start: span.start + 1,
+            end: span.end - 1,
+        }
     } else {
         span
     }

@@ -1,9 +1,11 @@
 //! One text as the rules see it: what it is, whose it is, and what it asks for.
 
 use super::run::Context;
+use super::secrets::{self, Place, Secret, TextContext};
 use super::signals::{self, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
 use super::{fold, markers};
+use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -51,6 +53,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) text: &'a Text<'a>,
     pub(crate) owner: &'a Owner<'a>,
     signals: OnceCell<Vec<Signal>>,
+    secrets: OnceCell<Vec<Secret>>,
 }
 
 /// How much of a long text is read for signals at a time, in bytes. Words that
@@ -65,6 +68,7 @@ impl<'a> Reading<'a> {
             text,
             owner,
             signals: OnceCell::new(),
+            secrets: OnceCell::new(),
         }
     }
 
@@ -104,6 +108,45 @@ impl<'a> Reading<'a> {
         self.signals()
             .iter()
             .filter(move |signal| signal.strength >= strength)
+    }
+
+    /// The secrets in the text.
+    pub(crate) fn secrets(&self) -> &[Secret] {
+        self.secrets.get_or_init(|| {
+            let entropy = &self.context.settings.entropy;
+            let key = self
+                .text
+                .key
+                .map_or("", |key| key.of(&self.context.cassette.text));
+            let name = decode(key);
+            let may_hold =
+                |text: &str| secrets::prefilter::may_hold_secret(text, entropy.min_length);
+            // The name alone can make a short and plain value a secret.
+            if !may_hold(self.value()) && !may_hold(&name) {
+                return Vec::new();
+            }
+            secrets::scan(
+                self.value(),
+                entropy,
+                TextContext {
+                    name: &name,
+                    place: self.place(),
+                },
+            )
+        })
+    }
+
+    fn place(&self) -> Place {
+        let surface = self.surface();
+        if surface == Surface::Blob {
+            Place::Media
+        } else if self.text.is_name || matches!(surface, Surface::ToolName | Surface::ToolTitle) {
+            Place::Title
+        } else if surface.is_definition() {
+            Place::Definition
+        } else {
+            Place::Data
+        }
     }
 
     fn is_name(&self) -> bool {

@@ -6,7 +6,7 @@ mod r001_tool_description;
 mod r002_drift;
 mod r003_duplicate_name;
 mod r004_result_instructions;
-//mod r005_high_entropy;
+mod r005_high_entropy;
 mod r006_schema_phrasing;
 mod r007_lookalike_name;
 mod r008_hidden_characters;
@@ -18,7 +18,7 @@ mod r013_unchecked;
 mod r014_protocol;
 mod r015_changed_in_session;
 mod r016_schema_injection;
-//mod r017_known_secret;
+mod r017_known_secret;
 
 use super::findings::Findings;
 use super::reading::Reading;
@@ -88,7 +88,7 @@ pub(crate) const ALL: &[Rule] = &[
     r002_drift::RULE,
     r003_duplicate_name::RULE,
     r004_result_instructions::RULE,
-    //r005_high_entropy::RULE,
+    r005_high_entropy::RULE,
     r006_schema_phrasing::RULE,
     r007_lookalike_name::RULE,
     r008_hidden_characters::RULE,
@@ -100,7 +100,7 @@ pub(crate) const ALL: &[Rule] = &[
     r014_protocol::RULE,
     r015_changed_in_session::RULE,
     r016_schema_injection::RULE,
-    //r017_known_secret::RULE,
+    r017_known_secret::RULE,
 ];
 
 /// The rule of that id.

@@ -1,0 +1,34 @@
+//! R005: a string that looks like a secret by its randomness or by its name.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::reading::Reading;
+use crate::lint::secrets::Kind;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R005",
+    name: "high-entropy-string",
+    summary: "a high-entropy string, or a value under a secret-looking name",
+    severity: Severity::Warning,
+    evidence: Evidence::Shape,
+    owasp: &["MCP01"],
+    safe_mcp: &["SAFE-T1502"],
+    page: include_str!("../../../docs/rules/R005.md"),
+    checks: &[Check::Text(check)],
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    for secret in reading
+        .secrets()
+        .iter()
+        .filter(|secret| !matches!(secret.kind, Kind::Shape(_)))
+    {
+        findings.secret(
+            reading,
+            secret.range.clone(),
+            secret.to_string(),
+            secret.sample.clone(),
+        );
+    }
+}

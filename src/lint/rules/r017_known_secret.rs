@@ -1,0 +1,34 @@
+//! R017: a string in the shape of a known kind of key.
+
+use super::{Check, Evidence, Rule};
+use crate::finding::Severity;
+use crate::lint::findings::Findings;
+use crate::lint::reading::Reading;
+use crate::lint::secrets::Kind;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: "R017",
+    name: "known-secret",
+    summary: "a known key shape: provider prefix, PEM block, JWT, connection string",
+    severity: Severity::Error,
+    evidence: Evidence::Shape,
+    owasp: &["MCP01"],
+    safe_mcp: &["SAFE-T1502"],
+    page: include_str!("../../../docs/rules/R017.md"),
+    checks: &[Check::Text(check)],
+};
+
+fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    for secret in reading
+        .secrets()
+        .iter()
+        .filter(|secret| matches!(secret.kind, Kind::Shape(_)))
+    {
+        findings.secret(
+            reading,
+            secret.range.clone(),
+            secret.to_string(),
+            secret.sample.clone(),
+        );
+    }
+}

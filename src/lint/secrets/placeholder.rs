@@ -1,0 +1,158 @@
+//! Stand-ins for secrets: redaction markers, filler and samples from documentation.
+
+/// Values that documentation prints everywhere and that open nothing.
+const DOCUMENTED: &[&str] = &[
+    // The signatures of the sample token that explains JWT.
+    "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+    "TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ",
+];
+
+/// Whether a text is nothing but a redaction marker: `REDACTED`, `<LABEL>`,
+/// `<LABEL>_` and 12 hex digits, or a run of mask characters with a short tail.
+pub(super) fn is_marker(text: &str) -> bool {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("redacted") || text.eq_ignore_ascii_case("[redacted]") {
+        return true;
+    }
+    if let Some((label, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        return is_label(label) && (rest.is_empty() || digest_tail(rest) == Some(rest.len()));
+    }
+    let tail = text.trim_start_matches(['•', '*']);
+    let (all, left) = (text.chars().count(), tail.chars().count());
+    all - left >= 3 && left <= 4
+}
+
+/// The length of the `_` and 12 hex digits of a hashed marker at the start of `text`.
+pub(super) fn digest_tail(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix('_')?.as_bytes().get(..12)?;
+    digits.iter().all(u8::is_ascii_hexdigit).then_some(13)
+}
+
+/// Whether the text up to a place ends in `<LABEL>`.
+pub(super) fn ends_in_label(before: &str) -> bool {
+    let Some(inner) = before.strip_suffix('>') else {
+        return false;
+    };
+    let tail = inner.as_bytes().iter().rev().take(64);
+    let length = tail.take_while(|byte| **byte != b'<').count();
+    let start = inner.len() - length;
+    start > 0
+        && inner.as_bytes().get(start - 1) == Some(&b'<')
+        && inner.get(start..).is_some_and(is_label)
+}
+
+fn is_label(label: &str) -> bool {
+    let allowed = |byte: u8| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
+    };
+    label
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_uppercase())
+        && label.bytes().all(allowed)
+}
+
+/// Whether a value stands where a key would: a documented sample, one that says so
+/// itself, or a repeated character.
+pub(super) fn is_filler(value: &str) -> bool {
+    DOCUMENTED.iter().any(|known| value.contains(known)) || says_so(value) || is_repetitive(value)
+}
+
+/// Words that nobody's random key contains by chance.
+fn says_so(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let plain = [
+        "placeholder",
+        "changeme",
+        "change-me",
+        "change_me",
+        "redacted",
+        "your-",
+        "your_",
+        "-here",
+        "_here",
+    ];
+    value.contains("EXAMPLE")
+        || lower.contains("example")
+        || plain.iter().any(|word| lower.contains(word))
+}
+
+/// At least eight equal characters in a row, or a text of very few different ones.
+fn is_repetitive(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let mut run = 0;
+    let mut previous = None;
+    let mut seen = [0_u32; 256];
+    for byte in bytes {
+        run = if previous == Some(byte) { run + 1 } else { 1 };
+        if run >= 8 {
+            return true;
+        }
+        previous = Some(byte);
+        seen[usize::from(*byte)] += 1;
+    }
+    let distinct = seen.iter().filter(|count| **count > 0).count();
+    let most = seen.iter().max().copied().unwrap_or(0) as usize;
+    bytes.len() >= 8 && (distinct <= 3 || most * 2 > bytes.len())
+}
+
+/// Whether half of a text or more counts up or down, as `abcdef…0123456789` does.
+pub(super) fn is_sequence(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let steps = bytes
+        .windows(2)
+        .filter(|pair| pair[1].abs_diff(pair[0]) == 1)
+        .count();
+    bytes.len() >= 4 && steps * 2 >= bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_are_known() {
+        for marker in [
+            "REDACTED",
+            "<EMAIL>",
+            "<EMAIL>_0123456789ab",
+            "••••••••6411",
+            "***",
+        ] {
+            assert!(is_marker(marker), "{marker}");
+        }
+        for other in [
+            "REDACTED!x",
+            "<email>",
+            "<EMAIL>_0123456789abc",
+            "6411",
+            "••x",
+        ] {
+            assert!(!is_marker(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_found_backwards() {
+        assert!(ends_in_label("mail <E-MAIL>"));
+        assert!(!ends_in_label("mail <e>"));
+        assert!(!ends_in_label("a > b >"));
+        assert!(!ends_in_label(">"));
+    }
+
+    #[test]
+    fn filler_is_known() {
+        for filler in [
+            "XXXXXXXXXXXXXXXXXXXX",
+            "AKIAIOSFODNN7EXAMPLE",
+            "0000000000",
+            "abababababab",
+            "your-api-key-here",
+        ] {
+            assert!(is_filler(filler), "{filler}");
+        }
+        assert!(!is_filler("q8N2vR5xL1mZ7pK4tW9y"));
+        assert!(is_sequence("abcdefghijklmnop0123456789"));
+        assert!(!is_sequence("q8N2vR5xL1mZ7pK4tW9y"));
+    }
+}
