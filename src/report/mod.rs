@@ -45,7 +45,8 @@ pub(crate) fn render_diff(_: Format, diff: &Diff, _: bool, _: &Style) -> String 
 }
 
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    let hidden = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
+    if !text.contains(hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
@@ -54,7 +55,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            c if c.is_control() => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c if hidden(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             c => shown.push(c),
         }
     }
