@@ -3,8 +3,6 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
-mod examples;
-
 use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
 use crate::config::{LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
@@ -14,6 +12,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+
+mod examples;
 
 /// Runs the command line `argv`, the program's name included.
 ///

@@ -45,8 +45,7 @@ pub(crate) fn render_diff(_: Format, diff: &Diff, _: bool, _: &Style) -> String 
 }
 
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
-    if !text.contains(hidden) {
+    if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
@@ -55,7 +54,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            c if hidden(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c if c.is_control() => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             c => shown.push(c),
         }
     }
