@@ -14,6 +14,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+mod examples;
+
 /// Runs the command line `argv`, the program's name included.
 ///
 /// `progress` is called with the number of files that are done and of all files,
@@ -52,7 +54,7 @@ pub fn run(
         file that you commit. These commands read it: what in it is hostile, what moved since \
         the last version, and what is in there at all.",
     after_help = "mcp-cassette COMMAND --help explains a command with examples.",
-    after_long_help = TOP_EXAMPLES,
+    after_long_help = examples::TOP,
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -100,7 +102,7 @@ enum Command {
         rule: String,
     },
     /// Print a completion script for a shell
-    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    #[command(after_long_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -108,7 +110,7 @@ enum Command {
 }
 
 #[derive(Args)]
-#[command(after_long_help = LINT_EXAMPLES)]
+#[command(after_long_help = examples::LINT)]
 struct LintArgs {
     /// The cassettes
     #[arg(required = true, value_name = "CASSETTE")]
@@ -158,7 +160,7 @@ struct LintArgs {
 }
 
 #[derive(Args)]
-#[command(after_long_help = DIFF_EXAMPLES)]
+#[command(after_long_help = examples::DIFF)]
 struct DiffArgs {
     /// The older cassette
     old: PathBuf,
@@ -172,7 +174,7 @@ struct DiffArgs {
 }
 
 #[derive(Args)]
-#[command(after_long_help = INSPECT_EXAMPLES)]
+#[command(after_long_help = examples::INSPECT)]
 struct InspectArgs {
     /// The cassette
     cassette: PathBuf,
@@ -244,76 +246,6 @@ enum InspectFormat {
 enum Annotate {
     Github,
 }
-
-const TOP_EXAMPLES: &str = "\
-Examples:
-  mcp-cassette lint tests/cassettes/*.mcp.json
-      Is anything hostile in what our servers said?
-  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
-      What did the new version of the server change about its tools?
-  mcp-cassette inspect session.mcp.json --timeline
-      What happened in this session, message by message?
-
-Exit codes:
-  0    success; for the gate, nothing at or above --fail-on
-  2    it could not run: usage, unreadable or malformed file, unknown rule id
-  4    lint: a finding at or above --fail-on, or another redaction profile
-  5    diff: the cassettes differ";
-
-const LINT_EXAMPLES: &str = "\
-Examples:
-  mcp-cassette lint session.mcp.json
-      Findings with the line of the file; exit 4 if one of them is an error.
-  mcp-cassette lint new.mcp.json --baseline old.mcp.json
-      Also report tools whose definition is no longer that of old.mcp.json. What
-      old.mcp.json has already is shown and does not count, unless --all.
-  mcp-cassette lint *.mcp.json --fail-on warning --output json=lint.json
-      Text on the terminal, JSON in a file; warnings fail too.
-  mcp-cassette lint session.mcp.json --pattern-pack team.toml --ignore R006
-      Add the patterns of a team, leave out one rule.
-  mcp-cassette lint -- -odd-name.mcp.json
-      A file whose name begins with a dash.
-
-Configuration: mcp-cassette.toml, or [tool.mcp_cassette] in pyproject.toml, the
-nearest one from the working directory up to the root of the repository:
-
-  [lint]
-  fail_on = \"warning\"
-  ignore = [\"R006\"]
-  pattern_packs = [\"lint/team.toml\"]
-
-  [[accept]]            # one finding that somebody has looked at
-  rule = \"R011\"
-  fingerprint = \"v1:0123456789abcdef\"
-  reason = \"the vendor's own advice, reviewed\"
-  expires = 2027-01-31";
-
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  mcp-cassette diff old.mcp.json new.mcp.json
-      Everything that moved; exit 5 if anything did.
-  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
-      Only what the server offers: the gate for a new version of it.
-  mcp-cassette diff old.mcp.json new.mcp.json --format json
-      For scripts; \"identical\" is true exactly when the exit code is 0.";
-
-const INSPECT_EXAMPLES: &str = "\
-Examples:
-  mcp-cassette inspect session.mcp.json
-      How many messages of which method, and how long it took.
-  mcp-cassette inspect session.mcp.json --timeline --grep '\"name\":\"search\"'
-      The messages that speak of one tool. Payloads are searched as compact JSON:
-      no white space between tokens.
-  mcp-cassette inspect session.mcp.json --tools
-      The tools that the server offered.
-  mcp-cassette inspect session.mcp.json --format json
-      The same numbers for a script.";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  mcp-cassette completions bash > ~/.local/share/bash-completion/completions/mcp-cassette
-  mcp-cassette completions zsh > ~/.zfunc/_mcp-cassette
-  mcp-cassette completions fish > ~/.config/fish/completions/mcp-cassette.fish";
 
 impl SharedArgs {
     fn options(&self) -> Shared {

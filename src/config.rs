@@ -31,9 +31,8 @@ pub(crate) struct ConfigError {
     pub(crate) path: PathBuf,
     /// The line, from 1.
     pub(crate) line: Option<usize>,
-    /// What is wrong there.
-    #[source]
-    pub(crate) problem: Problem,
+    /// What is wrong there; boxed because every function of the loader returns it.
+    pub(crate) problem: Box<Problem>,
 }
 
 fn place(path: &Path, line: Option<usize>) -> String {
@@ -179,7 +178,7 @@ fn read_if_there(path: &Path, shown: &Path) -> Result<Option<Vec<u8>>, ConfigErr
         Err(error) => Err(ConfigError {
             path: shown.to_owned(),
             line: None,
-            problem: Problem::Io(error),
+            problem: Box::new(Problem::Io(error)),
         }),
     }
 }
@@ -340,11 +339,11 @@ impl Config {
                 return Err(ConfigError {
                     path: self.path.clone(),
                     line: Some(entry.line),
-                    problem: Problem::UnknownRule {
+                    problem: Box::new(Problem::UnknownRule {
                         rule: entry.rule.clone(),
                         suggestion: nearest(&entry.rule, known.iter().map(String::as_str)),
                         known: known.join(", "),
-                    },
+                    }),
                 });
             }
         }

@@ -78,7 +78,7 @@ impl<'a> Document<'a> {
         let fail = |line, problem| ConfigError {
             path: path.to_owned(),
             line: Some(line),
-            problem,
+            problem: Box::new(problem),
         };
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -393,7 +393,7 @@ impl<'a> Section<'a> {
         ConfigError {
             path: self.document.path.to_owned(),
             line: Some(self.document.line(span.start)),
-            problem,
+            problem: Box::new(problem),
         }
     }
 }

@@ -19,7 +19,11 @@ const REQUIRE: &str = "[lint]\nrequire_redaction = \"team\"\n";
 const REQUIRE_SHARED: &str = "[tool.mcp_cassette.lint]\nrequire_redaction = \"team\"\n";
 
 fn lint_in(folder: &Path, flags: &[&str]) -> Run {
-    let cassette = if folder.join("c.json").exists() { "c.json" } else { "../../c.json" };
+    let cassette = if folder.join("c.json").exists() {
+        "c.json"
+    } else {
+        "../../c.json"
+    };
     run_in(folder, &[&["lint", cassette], flags].concat(), &[])
 }
 
@@ -31,11 +35,18 @@ fn assert_refused(folder: &Path, expected: &str) {
 
 #[test]
 fn either_file_is_found_from_a_subdirectory() {
-    for (name, content) in [("mcp-cassette.toml", REQUIRE), ("pyproject.toml", REQUIRE_SHARED)] {
+    for (name, content) in [
+        ("mcp-cassette.toml", REQUIRE),
+        ("pyproject.toml", REQUIRE_SHARED),
+    ] {
         let folder = repository();
         write(folder.path(), name, content);
         assert_eq!(lint_in(folder.path(), &[]).code, 4, "{name}");
-        assert_eq!(lint_in(&folder.path().join("tests/deep"), &[]).code, 4, "{name}");
+        assert_eq!(
+            lint_in(&folder.path().join("tests/deep"), &[]).code,
+            4,
+            "{name}"
+        );
         assert_eq!(lint_in(folder.path(), &["--no-config"]).code, 0, "{name}");
     }
 }
@@ -67,7 +78,11 @@ fn a_pyproject_that_says_nothing_about_us_is_passed_over() {
     let folder = repository();
     let deep = folder.path().join("tests/deep");
     write(folder.path(), "mcp-cassette.toml", REQUIRE);
-    for other in ["[tool.black]\nline-length = 88\n", "this is ][ not toml", ""] {
+    for other in [
+        "[tool.black]\nline-length = 88\n",
+        "this is ][ not toml",
+        "",
+    ] {
         write(&deep, "pyproject.toml", other);
         assert_eq!(lint_in(&deep, &[]).code, 4, "{other:?}");
     }
@@ -76,7 +91,11 @@ fn a_pyproject_that_says_nothing_about_us_is_passed_over() {
 #[test]
 fn a_broken_pyproject_that_mentions_us_is_an_error() {
     let folder = repository();
-    write(folder.path(), "pyproject.toml", "[tool.mcp_cassette.lint]\nselect = [\n");
+    write(
+        folder.path(),
+        "pyproject.toml",
+        "[tool.mcp_cassette.lint]\nselect = [\n",
+    );
     let run = lint_in(folder.path(), &[]);
     assert_eq!(run.code, 2);
     let expected = "mcp-cassette lint: pyproject.toml:";
@@ -130,7 +149,11 @@ fn what_the_file_may_not_say_is_refused_with_its_line() {
 #[test]
 fn a_rule_that_nobody_has_is_named_with_its_place() {
     let folder = repository();
-    write(folder.path(), "mcp-cassette.toml", "[lint]\nselect = [\"R0001\"]\n");
+    write(
+        folder.path(),
+        "mcp-cassette.toml",
+        "[lint]\nselect = [\"R0001\"]\n",
+    );
     let run = lint_in(folder.path(), &[]);
     assert_eq!(run.code, 2);
     let expected = "unknown rule id 'R0001' in select in mcp-cassette.toml:2";
@@ -152,6 +175,10 @@ fn a_flag_replaces_what_the_file_says() {
     write(folder.path(), "mcp-cassette.toml", REQUIRE);
     let run = lint_in(folder.path(), &["--require-redaction", "other"]);
     assert_eq!(run.code, 4);
-    assert!(run.stderr.contains("--redact-profile other"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("--redact-profile other"),
+        "{}",
+        run.stderr
+    );
     assert!(!run.stderr.contains("team"), "{}", run.stderr);
 }

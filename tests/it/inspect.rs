@@ -60,8 +60,8 @@ fn the_timeline_has_one_row_a_message() {
         inspect(&["--timeline"]).stdout,
         "seq   t_offset_ms  dir  kind          method                   id         bytes   exch chan \n\
          0               5  ->   request       tools/list               1             46      0 -    \n\
-         1              37  <-   response      -                        1            201      0 post \n\
-         2              38  ->   request       tools/call               abc          102      1 -    \n\
+         1              37  <-   response      -                        1            206      0 post \n\
+         2              38  ->   request       tools/call               abc           99      1 -    \n\
          3              40  <-   raw           -                        -              7      1 post \n"
     );
 }
@@ -129,7 +129,7 @@ fn json_has_the_members_of_0_4_0_in_ascii() {
       "kind": "request",
       "method": "tools/call",
       "id": "abc",
-      "bytes": 102,
+      "bytes": 99,
       "exchange": 1,
       "channel": null
     }
@@ -187,7 +187,11 @@ fn a_pattern_that_cannot_be_searched_for_exits_2() {
 fn timeline_and_tools_exclude_each_other() {
     let run = run(&["inspect", "x.json", "--timeline", "--tools"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("not allowed with argument"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("not allowed with argument"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -195,13 +199,33 @@ fn of_tools_with_one_name_the_last_counts_and_other_methods_list_none() {
     let folder = tempdir().unwrap();
     let list = Some("tools/list");
     let cassette = stdio(&[
-        ("client", "request", list, r#"{"id": 1, "method": "tools/list"}"#),
-        ("client", "request", Some("x"), r#"{"id": 2, "method": "x"}"#),
-        ("server", "response", None, r#"{"id": 2, "result": {"tools": [{"name": "fake"}]}}"#),
-        ("server", "response", None, r#"{"id": 1, "result": {"tools": [
+        (
+            "client",
+            "request",
+            list,
+            r#"{"id": 1, "method": "tools/list"}"#,
+        ),
+        (
+            "client",
+            "request",
+            Some("x"),
+            r#"{"id": 2, "method": "x"}"#,
+        ),
+        (
+            "server",
+            "response",
+            None,
+            r#"{"id": 2, "result": {"tools": [{"name": "fake"}]}}"#,
+        ),
+        (
+            "server",
+            "response",
+            None,
+            r#"{"id": 1, "result": {"tools": [
             {"name": "a", "description": "old"}, {"name": 5}, "b", {"description": "no name"},
             {"name": "a", "description": "new", "inputSchema": {"properties": {"x": 1, "x": 2}}}
-        ]}}"#),
+        ]}}"#,
+        ),
     ]);
     write(folder.path(), "c.json", cassette);
     let run = run_in(folder.path(), &["inspect", "c.json", "--tools"], &[]);
@@ -211,13 +235,27 @@ fn of_tools_with_one_name_the_last_counts_and_other_methods_list_none() {
 #[test]
 fn each_request_without_an_answer_is_counted_also_when_ids_repeat() {
     let folder = tempdir().unwrap();
-    let request = ("client", "request", Some("x"), r#"{"id": 1, "method": "x"}"#);
+    let request = (
+        "client",
+        "request",
+        Some("x"),
+        r#"{"id": 1, "method": "x"}"#,
+    );
     let answer = ("server", "response", None, r#"{"id": 1, "result": {}}"#);
-    let from_server = ("server", "request", Some("y"), r#"{"id": 1, "method": "y"}"#);
+    let from_server = (
+        "server",
+        "request",
+        Some("y"),
+        r#"{"id": 1, "method": "y"}"#,
+    );
     let cassette = stdio(&[request, request, answer, from_server]);
     write(folder.path(), "c.json", cassette);
     let run = run_in(folder.path(), &["inspect", "c.json"], &[]);
-    assert!(run.stdout.contains("unanswered requests: 1 ("), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("unanswered requests: 1 ("),
+        "{}",
+        run.stdout
+    );
 }
 
 /// What a runner of GitHub Actions would take for a command on a line.
@@ -245,7 +283,7 @@ fn commands(output: &str) -> Vec<&str> {
 #[test]
 fn recorded_text_reaches_neither_the_terminal_nor_the_runner() {
     let folder = tempdir().unwrap();
-    let cassette = r#"{"format_version": 3, "transport": "http",
+    let cassette = r###"{"format_version": 3, "transport": "http",
         "server_url": "http://h\u001b[1m\n::error::url/x", "protocol_version": "1\n::error::p",
         "recorded_at": "x\n::error::at", "server_info": {"name": "\n::error::n", "version": "##[error]v"},
         "messages": [
@@ -257,9 +295,14 @@ fn recorded_text_reaches_neither_the_terminal_nor_the_runner() {
              {"name": "  ::error::tool", "description": "\u009b0m\u202e"},
              {"name": "\n::error::tool", "description": "a\r::error::d"}]}}},
           {"sender": "client", "kind": "notification", "method": "\n::error::m ##[error]m", "payload": {}}
-        ]}"#;
+        ]}"###;
     write(folder.path(), "c\n::error::f.json", cassette);
-    for view in [&[] as &[&str], &["--tools"], &["--timeline"], &["--format", "json"]] {
+    for view in [
+        &[] as &[&str],
+        &["--tools"],
+        &["--timeline"],
+        &["--format", "json"],
+    ] {
         for runner in ["false", "true"] {
             let arguments = [&["inspect", "c\n::error::f.json"], view].concat();
             let run = run_in(folder.path(), &arguments, &[("GITHUB_ACTIONS", runner)]);

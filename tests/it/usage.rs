@@ -20,7 +20,11 @@ fn assert_refused(folder: &Path, arguments: &[&str], prefix: &str, fragment: &st
     let run = run_in(folder, arguments, &[]);
     assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
     assert_eq!(run.stdout, "", "{arguments:?}");
-    assert!(run.stderr.contains(fragment), "{arguments:?}: {}", run.stderr);
+    assert!(
+        run.stderr.contains(fragment),
+        "{arguments:?}: {}",
+        run.stderr
+    );
     for (index, line) in run.stderr.lines().enumerate() {
         let belongs = if index == 0 { prefix } else { "  " };
         assert!(line.starts_with(belongs), "{arguments:?}: {}", run.stderr);
@@ -34,20 +38,41 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
         (&["lint"] as &[&str], "<CASSETTE>"),
         (&["lint", "a.json", "--bogus"], "'--bogus'"),
         (&["lint", "a.json", "--fail-on", "note"], "error, warning"),
-        (&["lint", "a.json", "--format", "xml"], "full, text, json, github"),
+        (
+            &["lint", "a.json", "--format", "xml"],
+            "full, text, json, github",
+        ),
         (&["lint", "a.json", "--output", "xml"], "full, text, json"),
         (&["lint", "a.json", "--output", "json="], "no file name"),
-        (&["lint", "a.json", "--output", "text", "--format", "json"], "two formats"),
-        (&["lint", "a.json", "--format", "full", "--annotate", "github"], "two formats"),
-        (&["lint", "a.json", "--output", "text=x", "--output", "json=x"], "both go to x"),
-        (&["lint", "a.json", "b.json", "--baseline", "a.json"], "--baseline compares one cassette"),
+        (
+            &["lint", "a.json", "--output", "text", "--format", "json"],
+            "two formats",
+        ),
+        (
+            &["lint", "a.json", "--format", "full", "--annotate", "github"],
+            "two formats",
+        ),
+        (
+            &["lint", "a.json", "--output", "text=x", "--output", "json=x"],
+            "both go to x",
+        ),
+        (
+            &["lint", "a.json", "b.json", "--baseline", "a.json"],
+            "--baseline compares one cassette",
+        ),
         (&["lint", "a.json", "--baseline", "none.json"], "none.json"),
         (&["lint", "a.json", "--entropy-min-bits", "0"], "min_bits"),
         (&["lint", "a.json", "--entropy-min-bits", "nan"], "min_bits"),
         (&["lint", "a.json", "--entropy-min-bits", "inf"], "min_bits"),
         (&["lint", "a.json", "--entropy-min-bits=-1"], "min_bits"),
-        (&["lint", "a.json", "--entropy-min-length", "0"], "min_length"),
-        (&["lint", "a.json", "--entropy-min-length", "x"], "min_length"),
+        (
+            &["lint", "a.json", "--entropy-min-length", "0"],
+            "min_length",
+        ),
+        (
+            &["lint", "a.json", "--entropy-min-length", "x"],
+            "min_length",
+        ),
         (&["lint", "a.json", "-q", "-v"], "not allowed with argument"),
     ] {
         assert_refused(folder.path(), arguments, "mcp-cassette lint: ", fragment);
@@ -58,7 +83,12 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
     let explain = "mcp-cassette explain: ";
     assert_refused(folder.path(), &["explain"], explain, "<RULE>");
     assert_refused(folder.path(), &["explain", "R0001"], explain, "'R0001'");
-    assert_refused(folder.path(), &["completions", "x"], "mcp-cassette completions: ", "bash");
+    assert_refused(
+        folder.path(),
+        &["completions", "x"],
+        "mcp-cassette completions: ",
+        "bash",
+    );
 }
 
 #[test]
@@ -74,7 +104,10 @@ fn an_argument_cannot_begin_a_line_of_its_own() {
     for odd in ["--x\n::error::y", "--x\r::error::y", "--x##[error]y"] {
         let run = run_in(folder.path(), &["lint", "a.json", odd], &[]);
         assert_eq!(run.code, 2);
-        let spoken = run.stderr.lines().any(|line| line.trim_start().starts_with("::"));
+        let spoken = run
+            .stderr
+            .lines()
+            .any(|line| line.trim_start().starts_with("::"));
         assert!(!spoken && !run.stderr.contains("##["), "{}", run.stderr);
         assert!(!run.stderr.contains('\r'), "{}", run.stderr);
     }
@@ -186,15 +219,28 @@ fn a_required_redaction_profile_is_looked_for_in_every_manifest() {
     let other = session("[]", &[]).replacen("\"format_version\": 3,", manifest, 1);
     assert!(other.contains("\"other\""), "{other}");
     write(folder.path(), "other.json", other);
-    let arguments = ["lint", "a.json", "other.json", "--require-redaction", "team"];
+    let arguments = [
+        "lint",
+        "a.json",
+        "other.json",
+        "--require-redaction",
+        "team",
+    ];
     let run = run_in(folder.path(), &arguments, &[]);
     assert_eq!(run.code, 4);
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert!(lines[0].starts_with("mcp-cassette lint: a.json carries no redaction manifest"));
     assert!(lines[1].starts_with("mcp-cassette lint: other.json "));
-    assert!(lines[1].contains("'other', expected 'team'"), "{}", lines[1]);
+    assert!(
+        lines[1].contains("'other', expected 'team'"),
+        "{}",
+        lines[1]
+    );
     for line in lines {
-        assert!(line.contains("re-record") && line.contains("--redact-profile team"), "{line}");
+        assert!(
+            line.contains("re-record") && line.contains("--redact-profile team"),
+            "{line}"
+        );
     }
     let arguments = ["lint", "other.json", "--require-redaction", "other"];
     let run = run_in(folder.path(), &arguments, &[]);
@@ -204,7 +250,14 @@ fn a_required_redaction_profile_is_looked_for_in_every_manifest() {
 #[test]
 fn a_report_goes_to_a_file_and_to_standard_output() {
     let folder = folder();
-    let arguments = ["lint", "a.json", "--output", "json=report.json", "--format", "text"];
+    let arguments = [
+        "lint",
+        "a.json",
+        "--output",
+        "json=report.json",
+        "--format",
+        "text",
+    ];
     let run = run_in(folder.path(), &arguments, &[]);
     assert_eq!((run.code, &*run.stderr), (0, ""));
     assert_ne!(run.stdout, "");
@@ -226,7 +279,10 @@ fn run_unread(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = command(folder);
-    command.args(arguments).stdout(writer).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .stdout(writer)
+        .stderr(Stdio::piped());
     let output = command.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     (output.status.code(), stderr)
@@ -247,7 +303,10 @@ fn a_pipe_that_is_closed_early_changes_no_verdict_and_is_no_error() {
 #[test]
 fn a_full_disk_behind_standard_output_exits_2() {
     let folder = folder();
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let mut inspect = command(folder.path());
     let output = inspect.args(["inspect", "a.json"]).stdout(full).output();
     let output = output.unwrap();
@@ -263,6 +322,14 @@ fn verbose_says_what_was_read() {
     write(folder.path(), "mcp-cassette.toml", "");
     let run = run_in(folder.path(), &["lint", "a.json", "-v"], &[]);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("configuration: mcp-cassette.toml\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("mcp-cassette lint: a.json: "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("configuration: mcp-cassette.toml\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("mcp-cassette lint: a.json: "),
+        "{}",
+        run.stderr
+    );
 }

@@ -270,7 +270,7 @@ impl<'a> From<&'a Inspection<'a>> for Document<'a> {
             tools: inspection.tools.iter().map(ToolEntry::from).collect(),
             transport: cassette.transport().as_str(),
             unanswered_requests: inspection.unanswered,
-            http: http.then(|| Http {
+            http: http.then_some(Http {
                 server_host: inspection.server_host.as_deref(),
                 exchanges: inspection.exchanges,
             }),

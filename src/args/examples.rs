@@ -1,0 +1,76 @@
+//! What stands below the long help: command lines to start from, and why.
+
+/// Below `mcp-cassette --help`.
+pub(super) const TOP: &str = "\
+Examples:
+  mcp-cassette lint tests/cassettes/*.mcp.json
+      Is anything hostile in what our servers said?
+  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
+      What did the new version of the server change about its tools?
+  mcp-cassette inspect session.mcp.json --timeline
+      What happened in this session, message by message?
+
+Exit codes:
+  0    success; for the gate, nothing at or above --fail-on
+  2    it could not run: usage, unreadable or malformed file, unknown rule id
+  4    lint: a finding at or above --fail-on, or another redaction profile
+  5    diff: the cassettes differ";
+
+/// Below `mcp-cassette lint --help`.
+pub(super) const LINT: &str = "\
+Examples:
+  mcp-cassette lint session.mcp.json
+      Findings with the line of the file; exit 4 if one of them is an error.
+  mcp-cassette lint new.mcp.json --baseline old.mcp.json
+      Also report tools whose definition is no longer that of old.mcp.json. What
+      old.mcp.json has already is shown and does not count, unless --all.
+  mcp-cassette lint *.mcp.json --fail-on warning --output json=lint.json
+      Text on the terminal, JSON in a file; warnings fail too.
+  mcp-cassette lint session.mcp.json --pattern-pack team.toml --ignore R006
+      Add the patterns of a team, leave out one rule.
+  mcp-cassette lint -- -odd-name.mcp.json
+      A file whose name begins with a dash.
+
+Configuration: mcp-cassette.toml, or [tool.mcp_cassette] in pyproject.toml, the
+nearest one from the working directory up to the root of the repository:
+
+  [lint]
+  fail_on = \"warning\"
+  ignore = [\"R006\"]
+  pattern_packs = [\"lint/team.toml\"]
+
+  [[accept]]            # one finding that somebody has looked at
+  rule = \"R011\"
+  fingerprint = \"v1:0123456789abcdef\"
+  reason = \"the vendor's own advice, reviewed\"
+  expires = 2027-01-31";
+
+/// Below `mcp-cassette diff --help`.
+pub(super) const DIFF: &str = "\
+Examples:
+  mcp-cassette diff old.mcp.json new.mcp.json
+      Everything that moved; exit 5 if anything did.
+  mcp-cassette diff old.mcp.json new.mcp.json --tools-only
+      Only what the server offers: the gate for a new version of it.
+  mcp-cassette diff old.mcp.json new.mcp.json --format json
+      For scripts; \"identical\" is true exactly when the exit code is 0.";
+
+/// Below `mcp-cassette inspect --help`.
+pub(super) const INSPECT: &str = "\
+Examples:
+  mcp-cassette inspect session.mcp.json
+      How many messages of which method, and how long it took.
+  mcp-cassette inspect session.mcp.json --timeline --grep '\"name\":\"search\"'
+      The messages that speak of one tool. Payloads are searched as compact JSON:
+      no white space between tokens.
+  mcp-cassette inspect session.mcp.json --tools
+      The tools that the server offered.
+  mcp-cassette inspect session.mcp.json --format json
+      The same numbers for a script.";
+
+/// Below `mcp-cassette completions --help`.
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  mcp-cassette completions bash > ~/.local/share/bash-completion/completions/mcp-cassette
+  mcp-cassette completions zsh > ~/.zfunc/_mcp-cassette
+  mcp-cassette completions fish > ~/.config/fish/completions/mcp-cassette.fish";
