@@ -12,4 +12,5 @@ mod demo_server;
 mod example_cassettes;
 mod example_pack;
 mod layering;
+mod rules;
 mod support;
