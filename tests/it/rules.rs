@@ -47,9 +47,8 @@ fn a_rule_fires_on_what_it_flags_and_on_nothing_that_it_passes() {
 /// after notice.
 fn judge(rule: &str, path: &Path) -> Result<(), String> {
     let findings = findings(path)?;
-    let fires = |finding: &&Finding| {
-        finding.rule.as_str() == rule && finding.severity > Severity::Note
-    };
+    let fires =
+        |finding: &&Finding| finding.rule.as_str() == rule && finding.severity > Severity::Note;
     let fired = findings.iter().find(fires);
     let alarm = findings
         .iter()
@@ -79,7 +78,9 @@ fn findings(path: &Path) -> Result<Vec<Finding>, String> {
 fn fixtures(rule: &str) -> Vec<PathBuf> {
     let mut paths = list(&fixture_folder().join(rule));
     for path in &paths {
-        let known = ["flags-", "passes-"].iter().any(|kind| name(path).starts_with(kind));
+        let known = ["flags-", "passes-"]
+            .iter()
+            .any(|kind| name(path).starts_with(kind));
         assert!(known, "{} is of no kind", path.display());
     }
     paths.retain(|path| !name(path).ends_with(BASELINE));
@@ -87,13 +88,20 @@ fn fixtures(rule: &str) -> Vec<PathBuf> {
 }
 
 fn folders() -> BTreeSet<String> {
-    list(&fixture_folder()).iter().map(|path| name(path).to_owned()).collect()
+    list(&fixture_folder())
+        .iter()
+        .map(|path| name(path).to_owned())
+        .collect()
 }
 
 fn pages() -> BTreeSet<String> {
     let paths = list(&root().join("docs/rules"));
-    let ids = paths.iter().filter_map(|path| name(path).strip_suffix(".md"));
-    ids.filter(|id| *id != "README").map(str::to_owned).collect()
+    let ids = paths
+        .iter()
+        .filter_map(|path| name(path).strip_suffix(".md"));
+    ids.filter(|id| *id != "README")
+        .map(str::to_owned)
+        .collect()
 }
 
 fn fixture_folder() -> PathBuf {

@@ -7,6 +7,7 @@ use crate::finding::Severity;
 use crate::lint::findings::{Findings, Identity};
 use crate::lint::run::Context;
 use crate::wire::json::Span;
+use crate::wire::mcp::MODERN_REVISION;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: "R014",
@@ -55,6 +56,12 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
                 "the server sent a JSON object that is no protocol message",
             );
         }
+        Role::Request if row.sender == Sender::Server && is_modern(context) => {
+            report(
+                row.payload,
+                "the server sent a request, which its revision of the protocol does not have",
+            );
+        }
         Role::Response | Role::Raw | Role::Unclassified | Role::Request | Role::Notification => {}
     }
     let null_id = envelope
@@ -66,4 +73,11 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
             "a response answers no request of this recording",
         );
     }
+}
+
+/// Whether the session is of a revision in which only clients send requests.
+/// Revisions are dates, which compare as text.
+fn is_modern(context: &Context<'_>) -> bool {
+    let revision = context.cassette.protocol_version();
+    revision.is_some_and(|revision| revision.as_ref() >= MODERN_REVISION)
 }
