@@ -421,6 +421,9 @@ impl<'a> Hits<'a> {
 
     fn exfiltration(&self, add: Add<'_>) {
         for (at, path) in self.of(Concept::PrivatePath) {
+            if self.is_public_half(path) {
+                continue;
+            }
             if let Some(verb) = self.near(at, Concept::TransferVerb, 160, 1) {
                 let range = path.start.min(verb.start)..path.end.max(verb.end);
                 add(SignalKind::Exfiltrate, Strength::Strong, range);
@@ -451,6 +454,14 @@ impl<'a> Hits<'a> {
             };
             add(SignalKind::Exfiltrate, strength, range);
         }
+    }
+
+    /// Whether the path goes on to `.pub`: the half of a key that is meant to be given away.
+    fn is_public_half(&self, path: Hit) -> bool {
+        let rest = self.text.get(path.end..).unwrap_or_default();
+        let ends = |c: char| c.is_whitespace() || "`\"'(),;:<>".contains(c);
+        let word = rest.split(ends).next().unwrap_or_default();
+        word.trim_end_matches('.').ends_with(".pub")
     }
 
     fn roles(&self, add: Add<'_>) {

@@ -6,16 +6,32 @@ use std::path::Path;
 
 /// A cassette that lints clean.
 fn clean() -> String {
-    session(r#"[{"name": "echo", "description": "Returns the text.", "inputSchema": {"type": "object"}}]"#, &[])
+    session(
+        r#"[{"name": "echo", "description": "Returns the text.", "inputSchema": {"type": "object"}}]"#,
+        &[],
+    )
 }
 
 fn refused(path: &Path) -> String {
     let path = path.to_str().expect("a plain path");
-    for command in [vec!["lint", "--no-config", path], vec!["inspect", path], vec!["diff", path, path]] {
+    for command in [
+        vec!["lint", "--no-config", path],
+        vec!["inspect", path],
+        vec!["diff", path, path],
+    ] {
         let run = run(&command);
         assert_eq!(run.code, 2, "{command:?}: {}{}", run.stdout, run.stderr);
-        assert!(!run.stdout.contains("clean") && !run.stdout.contains("identical"), "{}", run.stdout);
-        assert!(run.stderr.starts_with(&format!("mcp-cassette {}: ", command[0])), "{}", run.stderr);
+        assert!(
+            !run.stdout.contains("clean") && !run.stdout.contains("identical"),
+            "{}",
+            run.stdout
+        );
+        assert!(
+            run.stderr
+                .starts_with(&format!("mcp-cassette {}: ", command[0])),
+            "{}",
+            run.stderr
+        );
     }
     run(&["lint", "--no-config", path]).stderr
 }
@@ -23,31 +39,87 @@ fn refused(path: &Path) -> String {
 #[test]
 fn each_kind_of_broken_file_has_its_own_message() {
     let folder = tempfile::tempdir().expect("a folder");
-    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(clean().encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let utf16: Vec<u8> = [0xff, 0xfe]
+        .into_iter()
+        .chain(clean().encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
     let cut = clean().split_at(150).0.to_owned();
-    let conflict = clean().replace("\"messages\"", "\n<<<<<<< HEAD\n\"messages\"\n=======\n>>>>>>> other\n");
+    let conflict = clean().replace(
+        "\"messages\"",
+        "\n<<<<<<< HEAD\n\"messages\"\n=======\n>>>>>>> other\n",
+    );
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("empty", vec![], "is empty"),
         ("blank", b" \n\n ".to_vec(), "is empty"),
         ("nul", vec![0; 4096], "NUL"),
-        ("nul-inside", clean().replace("echo", "ec\0o").into_bytes(), "NUL"),
+        (
+            "nul-inside",
+            clean().replace("echo", "ec\0o").into_bytes(),
+            "NUL",
+        ),
         ("cut", cut.into_bytes(), "cut off"),
         ("utf16", utf16, "UTF-16"),
-        ("latin1", clean().replace("text", "t\u{e9}xt").chars().map(|c| c as u8).collect(), "not UTF-8"),
+        (
+            "latin1",
+            clean()
+                .replace("text", "t\u{e9}xt")
+                .chars()
+                .map(|c| c as u8)
+                .collect(),
+            "not UTF-8",
+        ),
         ("lfs", pointer.into(), "Git LFS pointer"),
         ("conflict", conflict.into_bytes(), "merge-conflict"),
         ("png", b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "PNG image"),
         ("prose", b"hello".to_vec(), "not a cassette"),
         ("array", b"[1, 2, 3]".to_vec(), "not a cassette"),
         ("object", b"{\"name\": \"x\"}".to_vec(), "not a cassette"),
-        ("chat", br#"{"messages": [{"role": "user"}]}"#.to_vec(), "\"sender\""),
-        ("newer", clean().replace("\"format_version\": 3", "\"format_version\": 4").into_bytes(), "newer version"),
-        ("version", clean().replace("\"format_version\": 3", "\"format_version\": \"3\"").into_bytes(), "format_version"),
-        ("comma", clean().replace("\"kind\"", ",\"kind\"").into_bytes(), "not valid JSON"),
-        ("twice", clean().replace("\"format_version\": 3,", "\"messages\": [], ").into_bytes(), "twice"),
-        ("sender", clean().replace("\"sender\": \"client\"", "\"sender\": \"nobody\"").into_bytes(), "sender"),
-        ("seconds", clean().replace("{\"sender\"", "{\"seq\": 1.5, \"sender\"").into_bytes(), "seq"),
+        (
+            "chat",
+            br#"{"messages": [{"role": "user"}]}"#.to_vec(),
+            "\"sender\"",
+        ),
+        (
+            "newer",
+            clean()
+                .replace("\"format_version\": 3", "\"format_version\": 4")
+                .into_bytes(),
+            "newer version",
+        ),
+        (
+            "version",
+            clean()
+                .replace("\"format_version\": 3", "\"format_version\": \"3\"")
+                .into_bytes(),
+            "format_version",
+        ),
+        (
+            "comma",
+            clean().replace("\"kind\"", ",\"kind\"").into_bytes(),
+            "not valid JSON",
+        ),
+        (
+            "twice",
+            clean()
+                .replace("\"format_version\": 3,", "\"messages\": [], ")
+                .into_bytes(),
+            "twice",
+        ),
+        (
+            "sender",
+            clean()
+                .replace("\"sender\": \"client\"", "\"sender\": \"nobody\"")
+                .into_bytes(),
+            "sender",
+        ),
+        (
+            "seconds",
+            clean()
+                .replace("{\"sender\"", "{\"seq\": 1.5, \"sender\"")
+                .into_bytes(),
+            "seq",
+        ),
     ];
     let mut seen = Vec::new();
     for (name, content, expected) in cases {
@@ -69,7 +141,10 @@ fn what_is_not_a_regular_file_is_refused_without_waiting_for_it() {
     #[cfg(unix)]
     {
         let fifo = folder.path().join("fifo.mcp.json");
-        let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs");
+        let made = std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .expect("mkfifo runs");
         assert!(made.success());
         assert!(refused(&fifo).contains("not a regular file"));
         assert!(refused(Path::new("/dev/null")).contains("not a regular file"));
@@ -79,9 +154,18 @@ fn what_is_not_a_regular_file_is_refused_without_waiting_for_it() {
 #[test]
 fn a_byte_order_mark_is_accepted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = write(folder.path(), "bom.mcp.json", format!("\u{feff}{}", clean()));
+    let path = write(
+        folder.path(),
+        "bom.mcp.json",
+        format!("\u{feff}{}", clean()),
+    );
     let run = run(&["lint", "--no-config", path.to_str().expect("plain")]);
-    assert_eq!((run.code, run.stdout.as_str()), (0, "clean: no findings\n"), "{}", run.stderr);
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "clean: no findings\n"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -101,7 +185,11 @@ fn a_file_cut_anywhere_never_passes() {
 #[test]
 fn the_place_of_an_error_is_the_line_and_column_in_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = write(folder.path(), "c.mcp.json", "{\n  \"format_version\": 3,\n  \"messages\": [\n    é]\n}");
+    let path = write(
+        folder.path(),
+        "c.mcp.json",
+        "{\n  \"format_version\": 3,\n  \"messages\": [\n    é]\n}",
+    );
     let error = refused(&path);
     assert!(error.contains("c.mcp.json:4:5: "), "{error}");
 }

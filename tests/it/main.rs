@@ -15,5 +15,6 @@ mod example_pack;
 mod inspect;
 mod layering;
 mod loading;
+mod rules;
 mod support;
 mod usage;

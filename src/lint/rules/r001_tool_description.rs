@@ -13,7 +13,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     severity: Severity::Error,
     evidence: Evidence::Intent,
     owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1001"],
+    safe_mcp: &["SAFE-T1001", "SAFE-T1404"],
     page: include_str!("../../../docs/rules/R001.md"),
     checks: &[Check::Text(check)],
 };

@@ -13,7 +13,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     severity: Severity::Error,
     evidence: Evidence::Intent,
     owasp: &["MCP03", "MCP06"],
-    safe_mcp: &["SAFE-T1001", "SAFE-T1102"],
+    safe_mcp: &["SAFE-T1001", "SAFE-T1102", "SAFE-T1112"],
     page: include_str!("../../../docs/rules/R009.md"),
     checks: &[Check::Text(check)],
 };

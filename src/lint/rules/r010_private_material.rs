@@ -13,8 +13,14 @@ pub(in crate::lint) const RULE: Rule = Rule {
     summary: "asks for private files, keys, the conversation or the system prompt",
     severity: Severity::Error,
     evidence: Evidence::Intent,
-    owasp: &["MCP01", "MCP10"],
-    safe_mcp: &["SAFE-T1502", "SAFE-T1801"],
+    owasp: &["MCP01", "MCP03", "MCP10"],
+    safe_mcp: &[
+        "SAFE-T1502",
+        "SAFE-T1503",
+        "SAFE-T1603",
+        "SAFE-T1801",
+        "SAFE-T1911",
+    ],
     page: include_str!("../../../docs/rules/R010.md"),
     checks: &[Check::Text(check)],
 };

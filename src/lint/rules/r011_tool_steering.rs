@@ -13,7 +13,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     severity: Severity::Warning,
     evidence: Evidence::Intent,
     owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1301", "SAFE-T1401"],
+    safe_mcp: &["SAFE-T1008", "SAFE-T1301", "SAFE-T1401"],
     page: include_str!("../../../docs/rules/R011.md"),
     checks: &[Check::Text(check)],
 };

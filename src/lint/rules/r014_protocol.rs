@@ -67,7 +67,7 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
         Role::Request if row.sender == Sender::Server && is_modern(context) => {
             report(
                 row.payload,
-                "a server of the revision without server requests sent one",
+                "the server sent a request, which its revision of the protocol does not have",
             );
         }
         Role::Response | Role::Raw | Role::Unclassified | Role::Request | Role::Notification => {}
