@@ -1,5 +1,7 @@
 //! What a cassette holds, independent of how it is read and written.
 
+use super::locate::{locate, positions};
+use crate::finding::Region;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, decode};
 use std::borrow::Cow;
 
@@ -153,6 +155,19 @@ impl Cassette {
         self.rows.iter().map(|row| Message {
             text: &self.text,
             row,
+        })
+    }
+
+    /// The place in the file of the value that a JSON pointer (RFC 6901) names; of
+    /// repeated members the last.
+    pub fn locate(&self, pointer: &str) -> Option<Region> {
+        let span = locate(&self.text, pointer)?;
+        let offsets = [span.start as usize, span.end as usize];
+        let [start, end] = positions(&self.text, &offsets).try_into().ok()?;
+        Some(Region {
+            start,
+            end,
+            bytes: span.range(),
         })
     }
 
