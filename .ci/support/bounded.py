@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 GRACE_SECONDS = 5
-INSTALL_SECONDS = 600
+INSTALL_SECONDS = 900
+SHOWN_CHARACTERS = 2000
 
 # Variables of a CI job or of the calling shell that change what a tool under test does.
 _LEAKING_PREFIXES = ("GITHUB_", "RUNNER_", "MCP_CASSETTE_", "PRE_COMMIT", "PYTEST_", "GIT_")
@@ -102,13 +103,24 @@ def run_bounded(
     try:
         stdout, stderr = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise Failure(f"no end after {seconds:g} s: {' '.join(words)}") from None
+        end_group(process)
+        text = _said_so_far(process)
+        raise Failure(f"no end after {seconds:g} s: {' '.join(words)}\n{text}") from None
     finally:
         end_group(process)
     if check and process.returncode != 0:
         text = (stdout + stderr).decode("utf-8", "replace").strip()
         raise Failure(f"exit {process.returncode}: {' '.join(words)}\n{text}")
     return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+
+
+def _said_so_far(process: subprocess.Popen[bytes]) -> str:
+    """The end of what an ended child printed; a pipe that something still holds is let go."""
+    try:
+        stdout, stderr = process.communicate(timeout=GRACE_SECONDS)
+    except subprocess.TimeoutExpired as pending:
+        stdout, stderr = pending.stdout or b"", pending.stderr or b""
+    return (stdout + stderr).decode("utf-8", "replace")[-SHOWN_CHARACTERS:]
 
 
 def virtual_environment(folder: Path, *requirements: str) -> Path:
