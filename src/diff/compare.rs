@@ -81,14 +81,12 @@ impl Comparison<'_> {
         }
         if listing == Listing::Tools {
             suggest_renames(&old, &new, &mut drafts);
-            if new_run.is_none() && !old.is_empty() {
-                let name = self.new.cassette.name();
-                notes.push(format!("{name}: no tool listing was recorded"));
-            }
+        }
+        let (name, noun) = (self.new.cassette.name(), listing.noun());
+        if new_run.is_none() && !old.is_empty() {
+            notes.push(format!("{name}: no {noun} listing was recorded"));
         }
         if !unknown.is_empty() {
-            let name = self.new.cassette.name();
-            let noun = listing.noun();
             notes.push(format!("{name}: unknown {noun}: {}", quoted(&unknown)));
         }
         let changes = place(drafts, &self.old, &self.new);

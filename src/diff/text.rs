@@ -7,8 +7,11 @@
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 use std::collections::HashMap;
 
-/// Lines of context around a change.
-const CONTEXT: usize = 3;
+/// Lines of context around a change of a text.
+const TEXT_CONTEXT: usize = 3;
+
+/// Requests around a change of their order.
+const SEQUENCE_CONTEXT: usize = 1;
 
 /// Up to this many items on both sides together, any two sequences are aligned:
 /// a tenth of a second at worst.
@@ -36,7 +39,7 @@ const LONG_LINE: usize = 60;
 pub(crate) fn unified(old: Option<&str>, new: Option<&str>) -> Vec<String> {
     let old: Vec<&str> = old.into_iter().flat_map(|text| text.split('\n')).collect();
     let new: Vec<&str> = new.into_iter().flat_map(|text| text.split('\n')).collect();
-    render(&old, &new, &align(&old, &new).ops)
+    render(&old, &new, &align(&old, &new).ops, TEXT_CONTEXT)
 }
 
 /// A unified diff of two sequences of short items; a very long one ends in a line that says so.
@@ -45,7 +48,7 @@ pub(crate) fn sequence(old: &[&str], new: &[&str]) -> Vec<String> {
     if !alignment.exact {
         return far_apart(old, new, &alignment.ops);
     }
-    let mut lines = render(old, new, &alignment.ops);
+    let mut lines = render(old, new, &alignment.ops, SEQUENCE_CONTEXT);
     let more = lines.len().saturating_sub(SEQUENCE_LINES);
     if more > 0 {
         lines.truncate(SEQUENCE_LINES);
@@ -189,13 +192,13 @@ fn near(old: &[u32], new: &[u32]) -> bool {
     false
 }
 
-fn render(old: &[&str], new: &[&str], ops: &[DiffOp]) -> Vec<String> {
+fn render(old: &[&str], new: &[&str], ops: &[DiffOp], context: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if ops.iter().all(|op| op.tag() == DiffTag::Equal) {
         return lines;
     }
     lines.extend(["--- baseline".to_owned(), "+++ current".to_owned()]);
-    for group in group_diff_ops(ops.to_vec(), CONTEXT) {
+    for group in group_diff_ops(ops.to_vec(), context) {
         lines.push(hunk_header(&group));
         for op in &group {
             let (tag, old_range, new_range) = op.as_tag_tuple();

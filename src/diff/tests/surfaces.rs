@@ -713,7 +713,13 @@ fn prompts_that_nobody_listed_are_unknown_rather_than_removed() {
     let listed = Session::new().call("prompts/list", "{}", r#"{"prompts": [{"name": "p"}]}"#);
     let found = full(&listed, &Session::new());
     assert_eq!(summary(&found.prompts), [""; 0]);
-    assert_eq!(found.notes, ["test.mcp.json: unknown prompt: `p`"]);
+    assert_eq!(
+        found.notes,
+        [
+            "test.mcp.json: no prompt listing was recorded",
+            "test.mcp.json: unknown prompt: `p`"
+        ]
+    );
     assert!(!found.identical(), "the request is missing");
 }
 

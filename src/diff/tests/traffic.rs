@@ -107,3 +107,15 @@ fn only_what_the_client_asks_for_is_in_the_sequence() {
     assert!(found.sequence.is_empty());
     assert_eq!(found.methods.len(), 2);
 }
+
+#[test]
+fn a_change_of_order_is_shown_with_one_request_around_it() {
+    let found = full(
+        &calls(&["a", "b", "c", "d", "e"]),
+        &calls(&["a", "b", "x", "d", "e"]),
+    );
+    assert_eq!(
+        found.sequence[2..],
+        ["@@ -2,3 +2,3 @@", " b", "-c", "+x", " d"]
+    );
+}
