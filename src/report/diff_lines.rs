@@ -47,7 +47,7 @@ pub(super) fn rows(diff: &[&str], width: usize, paint: Paint, by_word: bool) -> 
         push_rows(&mut rows, line, width, paint);
     }
     if let Some(more) = diff.len().checked_sub(MOST_LINES).filter(|&more| more > 0) {
-        rows.push(remark(format!("… {more} more lines"), width, paint));
+        rows.push(remark(&format!("… {more} more lines"), width, paint));
     }
     rows
 }
@@ -219,7 +219,7 @@ fn push_rows(rows: &mut Vec<String>, line: &Line, width: usize, paint: Paint) {
     for (index, part) in broken(&line.cells, room, room).enumerate() {
         if index == MOST_ROWS {
             let more = line.cells.len() - shown;
-            rows.push(remark(format!("  … {more} more characters"), width, paint));
+            rows.push(remark(&format!("  … {more} more characters"), width, paint));
             return;
         }
         shown += part.len();
@@ -259,9 +259,9 @@ fn painted(row: &[Cell], plain: Ink, word: Ink, paint: Paint) -> String {
 }
 
 /// What was left out, said in full where there is room for it.
-fn remark(text: String, width: usize, paint: Paint) -> String {
-    let fits = columns(&text) <= width;
-    paint.with(Ink::Dim, if fits { &text } else { "…" })
+fn remark(text: &str, width: usize, paint: Paint) -> String {
+    let fits = columns(text) <= width;
+    paint.with(Ink::Dim, if fits { text } else { "…" })
 }
 
 fn underline(row: &[Cell], sign: Sign) -> String {

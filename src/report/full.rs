@@ -228,7 +228,7 @@ impl Screen {
             );
         }
         let mut findings = reports.iter().flat_map(|report| &report.findings);
-        if tally.new() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
+        if tally.unsilenced() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
             let _ = write!(rest, ", none that counts under --fail-on {fail_on}");
         }
         parts.push((Ink::Plain, rest));
