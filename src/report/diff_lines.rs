@@ -6,6 +6,7 @@
 use super::paint::{Ink, Paint, broken, columns, columns_of};
 use super::sanitize::visible;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
 
 /// Lines shown of one diff.
 const MOST_LINES: usize = 60;
@@ -16,7 +17,7 @@ const CONTEXT: usize = 32;
 /// An edited line that is at most this many rows long is shown whole.
 const SHORT_ROWS: usize = 2;
 /// Two lines longer than this together are not compared word by word.
-const LONGEST_PAIR: usize = 16 * 1024;
+const LONGEST_PAIR: usize = 8 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
@@ -34,16 +35,19 @@ struct Line {
     cells: Vec<Cell>,
 }
 
-/// The rows of a unified diff, each at most `width` columns wide.
-pub(super) fn rows(diff: &[&str], width: usize, paint: Paint) -> Vec<String> {
+/// The rows of a unified diff, each at most `width` columns wide. Without `by_word`
+/// no changed words are looked for.
+pub(super) fn rows(diff: &[&str], width: usize, paint: Paint, by_word: bool) -> Vec<String> {
     let mut lines = parsed(diff.get(..MOST_LINES).unwrap_or(diff));
-    mark_edited_lines(&mut lines, width);
+    if by_word {
+        mark_edited_lines(&mut lines, width);
+    }
     let mut rows = Vec::new();
     for line in &lines {
         push_rows(&mut rows, line, width, paint);
     }
     if let Some(more) = diff.len().checked_sub(MOST_LINES).filter(|&more| more > 0) {
-        rows.push(remark(format!("… {more} more lines"), width, paint));
+        rows.push(remark(&format!("… {more} more lines"), width, paint));
     }
     rows
 }
@@ -95,28 +99,24 @@ fn mark_pair(old: &mut Line, new: &mut Line, width: usize) {
         return;
     }
     let (old_text, new_text) = (text_of(old), text_of(new));
-    let (old_words, new_words) = (words(&old_text), words(&new_text));
-    let ops = capture_diff_slices(Algorithm::Myers, &old_words, &new_words);
-    let (mut old_marks, mut new_marks) = (Vec::new(), Vec::new());
+    let (old_words, new_words) = (Words::of(&old_text), Words::of(&new_text));
+    let ops = capture_diff_slices(Algorithm::Myers, &old_words.texts, &new_words.texts);
     let mut common = 0;
+    let (mut old_changed, mut new_changed) = (Vec::new(), Vec::new());
     for op in ops {
-        let old_part = old_words.get(op.old_range()).unwrap_or_default();
-        let new_part = new_words.get(op.new_range()).unwrap_or_default();
         let same = matches!(op, DiffOp::Equal { .. });
-        let chars = old_part.iter().flat_map(|word| word.chars());
-        let blank = chars.clone().all(|c| c == ' ');
-        common += if same { chars.count() } else { 0 };
-        // A blank between two changed words belongs to the change.
-        push_marks(&mut old_marks, old_part, same, blank);
-        push_marks(&mut new_marks, new_part, same, blank);
+        if same {
+            common += old_words.letters(op.old_range());
+        }
+        old_changed.extend(op.old_range().map(|_| !same));
+        new_changed.extend(op.new_range().map(|_| !same));
     }
-    if common * 4 < old.cells.len() + new.cells.len() {
+    let letters = |words: &Words<'_>| words.letters(0..words.texts.len());
+    if common * 4 < letters(&old_words) + letters(&new_words) {
         return;
     }
-    for (line, marks) in [(old, old_marks), (new, new_marks)] {
-        for (cell, mark) in line.cells.iter_mut().zip(settled(&marks)) {
-            cell.1 = mark;
-        }
+    for (line, words, changed) in [(old, old_words, old_changed), (new, new_words, new_changed)] {
+        words.mark(&changed, &mut line.cells);
         leave_out_what_is_same(&mut line.cells, width);
     }
 }
@@ -125,59 +125,58 @@ fn text_of(line: &Line) -> String {
     line.cells.iter().map(|(c, _)| c).collect()
 }
 
-/// Words, single blanks and single other characters. Scripts without blanks
-/// between words are compared character by character.
-fn words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let in_word = |c: char| c == '_' || (c.is_alphanumeric() && columns_of(c) == 1);
-        let end = if in_word(first) {
-            rest.find(|c| !in_word(c)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
-        let (word, after) = rest.split_at(end);
-        words.push(word);
-        rest = after;
-    }
-    words
+/// The words and other visible characters of a line. Blanks are not compared, which
+/// halves the work and keeps lines apart that have nothing but blanks in common.
+/// Scripts without blanks between words are compared character by character.
+struct Words<'a> {
+    texts: Vec<&'a str>,
+    /// Where each begins and ends, in characters.
+    places: Vec<Range<usize>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Same,
-    SameBlank,
-    Changed,
-}
-
-fn push_marks(marks: &mut Vec<Mark>, part: &[&str], same: bool, blank: bool) {
-    let mark = match (same, blank) {
-        (false, _) => Mark::Changed,
-        (true, true) => Mark::SameBlank,
-        (true, false) => Mark::Same,
-    };
-    let count = part.iter().map(|word| word.chars().count()).sum();
-    marks.extend(std::iter::repeat_n(mark, count));
-}
-
-/// Whether each character counts as changed, blanks between changes included.
-fn settled(marks: &[Mark]) -> Vec<bool> {
-    let mut settled = Vec::with_capacity(marks.len());
-    let mut before = None;
-    for run in marks.chunk_by(|a, b| a == b) {
-        let changed = match run.first() {
-            Some(Mark::Changed) => true,
-            Some(Mark::SameBlank) => {
-                let after = marks.get(settled.len() + run.len());
-                before == Some(Mark::Changed) && after == Some(&Mark::Changed)
+impl<'a> Words<'a> {
+    fn of(text: &'a str) -> Self {
+        let (mut texts, mut places) = (Vec::new(), Vec::new());
+        let (mut rest, mut at) = (text, 0);
+        while let Some(first) = rest.chars().next() {
+            let in_word = |c: char| c == '_' || (c.is_alphanumeric() && columns_of(c) == 1);
+            let end = if in_word(first) {
+                rest.find(|c| !in_word(c)).unwrap_or(rest.len())
+            } else {
+                first.len_utf8()
+            };
+            let (word, after) = rest.split_at(end);
+            let begun = at;
+            at += word.chars().count();
+            rest = after;
+            if first != ' ' {
+                texts.push(word);
+                places.push(begun..at);
             }
-            _ => false,
-        };
-        before = run.first().copied();
-        settled.extend(std::iter::repeat_n(changed, run.len()));
+        }
+        Words { texts, places }
     }
-    settled
+
+    /// The characters of some of the words.
+    fn letters(&self, range: Range<usize>) -> usize {
+        let places = self.places.get(range).unwrap_or_default();
+        places.iter().map(Range::len).sum()
+    }
+
+    /// Marks the cells of the changed words, and the blanks between two of them.
+    fn mark(&self, changed: &[bool], cells: &mut [Cell]) {
+        for (index, place) in self.places.iter().enumerate() {
+            let is_changed = |index| changed.get(index) == Some(&true);
+            if !is_changed(index) {
+                continue;
+            }
+            let next = self.places.get(index + 1).filter(|_| is_changed(index + 1));
+            let end = next.map_or(place.end, |next| next.start);
+            for cell in cells.get_mut(place.start..end).unwrap_or_default() {
+                cell.1 = true;
+            }
+        }
+    }
 }
 
 /// Cuts long unchanged stretches of a long line down to their ends.
@@ -186,12 +185,17 @@ fn leave_out_what_is_same(cells: &mut Vec<Cell>, width: usize) {
         return;
     }
     let whole = std::mem::take(cells);
+    let edges = if whole.iter().any(|cell| cell.1) {
+        0
+    } else {
+        CONTEXT
+    };
     let mut done = 0;
     for run in whole.chunk_by(|a, b| a.1 == b.1) {
         let (at_start, at_end) = (done == 0, done + run.len() == whole.len());
         done += run.len();
-        let head = if at_start { 0 } else { CONTEXT };
-        let tail = if at_end { 0 } else { CONTEXT };
+        let head = if at_start { edges } else { CONTEXT };
+        let tail = if at_end { edges } else { CONTEXT };
         let changed = run.first().is_some_and(|cell| cell.1);
         if changed || run.len() <= head + tail + 1 {
             cells.extend_from_slice(run);
@@ -215,7 +219,7 @@ fn push_rows(rows: &mut Vec<String>, line: &Line, width: usize, paint: Paint) {
     for (index, part) in broken(&line.cells, room, room).enumerate() {
         if index == MOST_ROWS {
             let more = line.cells.len() - shown;
-            rows.push(remark(format!("  … {more} more characters"), width, paint));
+            rows.push(remark(&format!("  … {more} more characters"), width, paint));
             return;
         }
         shown += part.len();
@@ -255,9 +259,9 @@ fn painted(row: &[Cell], plain: Ink, word: Ink, paint: Paint) -> String {
 }
 
 /// What was left out, said in full where there is room for it.
-fn remark(text: String, width: usize, paint: Paint) -> String {
-    let fits = columns(&text) <= width;
-    paint.with(Ink::Dim, if fits { &text } else { "…" })
+fn remark(text: &str, width: usize, paint: Paint) -> String {
+    let fits = columns(text) <= width;
+    paint.with(Ink::Dim, if fits { text } else { "…" })
 }
 
 fn underline(row: &[Cell], sign: Sign) -> String {
@@ -275,7 +279,7 @@ mod tests {
     use super::*;
 
     fn plain(diff: &[&str], width: usize) -> Vec<String> {
-        rows(diff, width, Paint::new(false))
+        rows(diff, width, Paint::new(false), true)
     }
 
     #[test]
@@ -329,6 +333,17 @@ mod tests {
         let rows = plain(&["@@ -1 +1 @@", &old, &new], 100);
         assert_eq!(rows.len(), 4, "{rows:#?}");
         assert!(rows[0].starts_with("- …") && rows[0].ends_with("…") && rows[0].contains("old"));
+    }
+
+    #[test]
+    fn a_long_line_that_only_grew_keeps_both_ends() {
+        let same = "same ".repeat(100);
+        let (old, new) = (format!("-{same}end"), format!("+{same}and more end"));
+        let rows = plain(&["@@ -1 +1 @@", &old, &new], 100);
+        assert!(
+            rows[0].starts_with("- same") && rows[0].ends_with("end"),
+            "{rows:#?}"
+        );
     }
 
     #[test]

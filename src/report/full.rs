@@ -19,6 +19,9 @@ const MOST_ROWS: usize = 8;
 const LONGEST_PLACE: usize = 400;
 /// A label stands behind the carets, where annotate-snippets does not count it.
 const LONGEST_LABEL: usize = 30;
+/// Diffs that are compared word by word, which costs milliseconds where two long
+/// texts share little. Nobody reads more of them on a terminal.
+const MOST_COMPARED: usize = 200;
 /// Below this width there is no room for labels.
 const LABELS_FROM: usize = 60;
 
@@ -26,12 +29,15 @@ const LABELS_FROM: usize = 60;
 pub(super) fn lint(reports: &[Report], style: &Style, fail_on: Severity) -> String {
     let screen = Screen::new(style);
     let mut out = String::new();
+    let mut compared = 0;
     for report in reports {
         let (new, silenced): (Vec<_>, Vec<_>) = report
             .findings
             .iter()
             .partition(|finding| finding.status == Status::New);
         for finding in new {
+            let screen = screen.comparing(compared);
+            compared += usize::from(finding.message.contains('\n'));
             screen.finding(&mut out, &report.cassette, finding);
             out.push('\n');
         }
@@ -61,6 +67,8 @@ pub(super) fn lint(reports: &[Report], style: &Style, fail_on: Severity) -> Stri
 pub(super) struct Screen {
     width: usize,
     paint: Paint,
+    /// Whether edited lines of diffs are compared word by word.
+    by_word: bool,
 }
 
 impl Screen {
@@ -68,6 +76,15 @@ impl Screen {
         Screen {
             width: style.columns(),
             paint: Paint::new(style.color),
+            by_word: true,
+        }
+    }
+
+    /// The screen for the diff with that index.
+    pub(super) fn comparing(self, index: usize) -> Self {
+        Screen {
+            by_word: index < MOST_COMPARED,
+            ..self
         }
     }
 
@@ -105,7 +122,7 @@ impl Screen {
     /// The rows of a unified diff, each behind a gutter.
     pub(super) fn diff(self, out: &mut String, gutter: &str, diff: &[&str]) {
         let room = self.width.saturating_sub(columns(gutter) + 1);
-        for row in diff_lines::rows(diff, room, self.paint) {
+        for row in diff_lines::rows(diff, room, self.paint, self.by_word) {
             out.push_str(&self.paint(Ink::Frame, gutter));
             if !row.is_empty() {
                 out.push(' ');
@@ -211,7 +228,7 @@ impl Screen {
             );
         }
         let mut findings = reports.iter().flat_map(|report| &report.findings);
-        if tally.new() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
+        if tally.unsilenced() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
             let _ = write!(rest, ", none that counts under --fail-on {fail_on}");
         }
         parts.push((Ink::Plain, rest));

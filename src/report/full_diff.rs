@@ -35,8 +35,8 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
             continue;
         }
         heading(&mut out, screen, surface.heading);
-        for change in surface.changes {
-            show(&mut out, screen, diff, change);
+        for (index, change) in surface.changes.iter().enumerate() {
+            show(&mut out, screen.comparing(index), diff, change);
         }
     }
     if !diff.sequence.is_empty() {

@@ -21,13 +21,13 @@ pub(super) fn lint(reports: &[Report], style: &Style) -> String {
             finding(&mut out, found);
         }
         let tally = Tally::of(std::slice::from_ref(report));
-        if tally.silenced() > 0 && tally.new() == 0 {
+        if tally.silenced() > 0 && tally.unsilenced() == 0 {
             let (existing, accepted) = (tally.existing, tally.accepted);
             line(
                 &mut out,
                 format_args!("no new findings ({existing} existing, {accepted} accepted)"),
             );
-        } else if tally.new() == 0 {
+        } else if tally.unsilenced() == 0 {
             out.push_str("clean: no findings\n");
         }
     }

@@ -116,7 +116,7 @@ impl Tally {
     }
 
     /// Findings that are neither existing nor accepted.
-    pub(super) fn new(self) -> usize {
+    pub(super) fn unsilenced(self) -> usize {
         self.errors + self.warnings + self.notes
     }
 

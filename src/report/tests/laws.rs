@@ -350,7 +350,7 @@ fn long_runs_stay_proportional() {
         "some words of a text ".repeat(48),
         "some other words of it ".repeat(48),
     );
-    let sizes = [30, 3_000].map(|count| {
+    let sizes = [300, 3_000].map(|count| {
         report.findings = vec![sample.clone(); count];
         for finding in &mut report.findings {
             finding.message.clone_from(&long);
@@ -365,6 +365,6 @@ fn long_runs_stay_proportional() {
         })
     });
     for (few, many) in sizes[0].into_iter().zip(sizes[1]) {
-        assert!(many > few * 90 && many < few * 110, "{few} {many}");
+        assert!(many > few * 5 && many < few * 11, "{few} {many}");
     }
 }

@@ -220,7 +220,11 @@ fn hostile_text_gives_no_command_in_any_format() {
 fn hostile_text_gives_exactly_our_annotations() {
     for text in HOSTILE {
         let report = hostile_report(text);
-        let commands = commands_in(&lint(Format::Github, &[report.clone()], &on_runner(false)));
+        let commands = commands_in(&lint(
+            Format::Github,
+            std::slice::from_ref(&report),
+            &on_runner(false),
+        ));
         assert_eq!(commands.len(), report.findings.len(), "{text:?}");
         for (command, finding) in commands.iter().zip(&report.findings) {
             let title = ("title".to_owned(), finding.rule.to_string());
