@@ -8,10 +8,22 @@ use std::path::{Path, PathBuf};
 use mcp_cassette::lint::Options;
 use mcp_cassette::{Finding, Severity, lint};
 
-use crate::support::root;
+use crate::support::{cassette, message, root};
 
 /// The end of the name of a file that another one is compared with.
 const BASELINE: &str = ".baseline.mcp.json";
+
+/// The headings of every page.
+const SECTIONS: [&str; 8] = [
+    "What it is",
+    "What it looks at",
+    "Bad example",
+    "Good example",
+    "How to fix it",
+    "How to accept it",
+    "What it does not see",
+    "References",
+];
 
 #[test]
 fn every_page_has_a_folder_of_fixtures_and_every_folder_a_page() {
@@ -41,6 +53,127 @@ fn a_rule_fires_on_what_it_flags_and_on_nothing_that_it_passes() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_page_has_the_same_sections_and_reads_well_in_a_terminal() {
+    for rule in pages() {
+        let page = page(&rule);
+        let lines: Vec<&str> = page.lines().collect();
+        let sections: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("## "))
+            .collect();
+        assert_eq!(sections, SECTIONS, "{rule}");
+        assert!(lines[0].starts_with(&format!("# {rule} ")), "{rule}");
+        assert!((40..=70).contains(&lines.len()), "{rule}: {}", lines.len());
+        for line in lines {
+            assert!(line.is_ascii() && line.len() <= 78, "{rule}: {line}");
+        }
+        let accepts = page.contains(&format!("[[accept]]\nrule = \"{rule}\"\n"));
+        assert_eq!(
+            accepts,
+            rule != "R013",
+            "{rule}: what was not read cannot be accepted"
+        );
+    }
+}
+
+#[test]
+fn the_examples_of_a_page_are_what_its_rule_flags_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for rule in pages() {
+        for (section, kind) in [("Bad example", "flags"), ("Good example", "passes")] {
+            let mut examples = examples(&rule, section);
+            let path = folder.path().join(format!("{kind}-{rule}.mcp.json"));
+            if rule == "R002" {
+                let baseline = folder.path().join(format!("{kind}-{rule}{BASELINE}"));
+                fs::write(baseline, recording(&[examples.remove(0)])).unwrap();
+            }
+            fs::write(&path, recording(&examples)).unwrap();
+            if let Err(reason) = judge(&rule, &path) {
+                wrong.push(format!("{rule}, {section}: {reason}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The fenced blocks of a section.
+fn examples(rule: &str, section: &str) -> Vec<String> {
+    let page = page(rule);
+    let (_, rest) = page.split_once(&format!("## {section}\n")).unwrap();
+    let section = rest.split("\n## ").next().unwrap();
+    let blocks: Vec<String> = section
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .map(|block| block.split_once('\n').unwrap().1.trim_end().to_owned())
+        .collect();
+    assert!(!blocks.is_empty(), "{rule} has no example");
+    blocks
+}
+
+/// A session in which the server said what the examples show, one after the other.
+fn recording(examples: &[String]) -> String {
+    let mut messages = Vec::new();
+    for (id, example) in examples.iter().enumerate() {
+        let example = with_json_escapes(example);
+        let Ok(value) = serde_json::from_str::<serde_json::Value>(&example) else {
+            let line = serde_json::Value::from(example);
+            messages.push(message("server", "raw", &line.to_string()));
+            continue;
+        };
+        if value.get("jsonrpc").is_some() {
+            messages.push(message("server", "notification", &example));
+            continue;
+        }
+        let (method, result) = answered(&value, example);
+        let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#);
+        let response = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        messages.push(message("client", "request", &request));
+        messages.push(message("server", "response", &response));
+    }
+    cassette(&messages)
+}
+
+/// The method that is answered by a result of that form, and the whole result.
+fn answered(value: &serde_json::Value, example: String) -> (&'static str, String) {
+    let forms = [
+        ("tools", "tools/list"),
+        ("content", "tools/call"),
+        ("instructions", "initialize"),
+    ];
+    let form = forms
+        .into_iter()
+        .find(|(member, _)| value.get(member).is_some());
+    match form {
+        Some((_, method)) => (method, example),
+        None => {
+            assert!(value.get("name").is_some(), "not a tool: {example}");
+            ("tools/list", format!(r#"{{"tools":[{example}]}}"#))
+        }
+    }
+}
+
+/// Pages spell odd characters as `\u{200b}`, which a reader takes in at a glance.
+fn with_json_escapes(example: &str) -> String {
+    let mut parts = example.split("\\u{");
+    let mut text = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (code, rest) = part.split_once('}').unwrap();
+        let letter = char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap();
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            text.push_str(&format!("\\u{unit:04x}"));
+        }
+        text.push_str(rest);
+    }
+    text
+}
+
+fn page(rule: &str) -> String {
+    fs::read_to_string(root().join(format!("docs/rules/{rule}.md"))).unwrap()
 }
 
 /// A note is no alarm: text about attacks, colours in a log, a tool that was added
