@@ -31,7 +31,7 @@ use map::{SegmentMap, Trace, Untraced};
 use word::Words;
 
 use super::ansi;
-use glyph::{Form, Glyph, Role, expansion, glyph, is_ideographic};
+use glyph::{Form, Glyph, Glyphs, Role, expansion, glyph, is_ideographic};
 
 pub(crate) use confusable::imitated;
 
@@ -290,40 +290,50 @@ impl<'t, T: Trace> Folder<'t, T> {
         }
         let base = self.plain.len();
         let mut len = 0;
+        let mut written = 0;
         let mut after_mark = true;
+        let mut glyphs = Glyphs::default();
         let mut chars = rest.chars();
         while let Some(c) = chars.next() {
-            let (role, width) = if c.is_ascii() {
-                match ascii::gap(rest.as_bytes().get(len..).unwrap_or_default()) {
-                    2 => drop(chars.next()),
+            let mut width = c.len_utf8();
+            let role = if c.is_ascii() {
+                width = ascii::gap(rest.as_bytes().get(len..).unwrap_or_default());
+                match width {
+                    0 => break,
                     1 => {}
-                    _ => break,
+                    _ => drop(chars.next()),
                 }
-                let width = rest.len() - chars.as_str().len() - len;
-                (Role::Break, width)
+                Role::Break
             } else if is_ideographic(c) {
-                (Role::Break, 3)
+                Role::Break
             } else {
-                let glyph = glyph(c);
+                let glyph = glyphs.of(c);
                 match glyph.form {
                     Form::Same => after_mark = false,
                     // One mark alone has nothing to compose or change with.
                     Form::Trailing if !after_mark => after_mark = true,
                     _ => break,
                 }
-                (glyph.role, c.len_utf8())
+                glyph.role
             };
             if !self.words.follow(role, at + len, base + len) {
-                break;
+                self.write_verbatim(rest, at, written..len);
+                written = len;
+                self.end_word(at + len);
+                self.words.follow(role, at + len, base + len);
             }
             len += width;
         }
-        if len > 0 {
-            self.step(len);
-            self.trace.copied(base, at);
-            self.plain.push_str(rest.get(..len).unwrap_or_default());
-        }
+        self.write_verbatim(rest, at, written..len);
         len
+    }
+
+    fn write_verbatim(&mut self, rest: &str, at: usize, part: Range<usize>) {
+        if let Some(text) = rest.get(part.clone()).filter(|text| !text.is_empty()) {
+            self.step(part.len());
+            self.trace.copied(self.plain.len(), at + part.start);
+            self.plain.push_str(text);
+        }
     }
 
     /// Folds one token; returns its length.
