@@ -108,7 +108,7 @@ pub fn packs(bytes: &[u8]) {
     };
     let text = String::from_utf8_lossy(text);
     for pattern in set.patterns() {
-        let mut budget = packs::matcher::Budget::new();
+        let mut budget = packs::Budget::new();
         let _ = pattern.matcher.find(&text, &mut budget);
     }
 }

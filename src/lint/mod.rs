@@ -133,17 +133,18 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the packs and checks that every id names something.
     pub(crate) fn new(options: &Options) -> Result<Settings, LintError> {
-        let mut sources = Vec::new();
+        let mut files = Vec::new();
         for path in &options.pattern_packs {
             let bytes = std::fs::read(path).map_err(|source| LintError::ReadPack {
                 path: path.clone(),
                 source,
             })?;
-            sources.push(PackSource {
-                name: path.display().to_string(),
-                bytes,
-            });
+            files.push((path.display().to_string(), bytes));
         }
+        let sources: Vec<PackSource<'_>> = files
+            .iter()
+            .map(|(name, bytes)| PackSource { name, bytes })
+            .collect();
         let packs = packs::load(&sources)?;
         let valid = valid_ids(&packs);
         let accepted = options.accept.iter().map(|entry| &entry.rule);
