@@ -47,6 +47,7 @@ pub fn run(
 #[derive(Parser)]
 #[command(
     name = "mcp-cassette",
+    bin_name = "mcp-cassette",
     version,
     about = "Gate what MCP servers tell your agents: lint and diff recorded sessions",
     long_about = "Gate what MCP servers tell your agents.\n\n\

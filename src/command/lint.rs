@@ -5,7 +5,7 @@ use crate::cassette::Cassette;
 use crate::config::{self, Config, LintFlags, LintSettings, RuleList};
 use crate::finding::{Report, Severity};
 use crate::lint::{self, LintError, lint_cassette};
-use crate::report::render_lint;
+use crate::report::{Style, render_lint};
 use std::path::PathBuf;
 
 /// Fewer files than this are done before anybody could read a counter.
@@ -73,10 +73,11 @@ pub(crate) fn run(
             progress(done + 1, total);
         }
     }
+    // Entries for other cassettes of the project are unused here and are no news.
     for entry in lint::unused(&plan.engine.accept, &reports) {
-        if !options.shared.quiet {
+        if options.shared.verbose {
             outcome.line(format_args!(
-                "the accept entry for {} {} matches no finding; remove it",
+                "the accept entry for {} {} matches no finding of these cassettes",
                 entry.rule, entry.fingerprint
             ));
         }
@@ -91,7 +92,13 @@ pub(crate) fn run(
             context,
             &options.shared,
             &mut outcome,
-            |format, style| render_lint(format, &reports, style, fail_on),
+            |format, style| {
+                let style = Style {
+                    several: total > 1,
+                    ..style.clone()
+                };
+                render_lint(format, &reports, &style, fail_on)
+            },
         );
     }
     outcome

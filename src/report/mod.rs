@@ -48,6 +48,9 @@ pub(crate) struct Style {
     /// Where relative paths start, relative to the root of the checkout; put in
     /// front of them in annotations.
     pub(crate) working_directory: Option<String>,
+    /// Whether several files were given, of which some may have no report because
+    /// they could not be read: what is reported is then one of several.
+    pub(crate) several: bool,
 }
 
 impl Default for Style {
@@ -58,6 +61,7 @@ impl Default for Style {
             github_actions: false,
             workspace: None,
             working_directory: None,
+            several: false,
         }
     }
 }
@@ -80,7 +84,7 @@ pub(crate) fn render_lint(
     match format {
         Format::Full => full::lint(reports, style, fail_on),
         Format::Text => text::lint(reports, style),
-        Format::Json => json::lint(reports),
+        Format::Json => json::lint(reports, style.several),
         Format::Github => github::lint(reports, style),
     }
 }

@@ -12,8 +12,9 @@ use std::fmt::Write as _;
 /// The findings, cassette by cassette.
 pub(super) fn lint(reports: &[Report], style: &Style) -> String {
     let mut out = String::new();
+    let several = style.several || reports.len() > 1;
     for report in reports {
-        if reports.len() > 1 {
+        if several {
             line(&mut out, format_args!("{}:", visible(&report.cassette)));
         }
         notes(&mut out, &report.notes);
@@ -31,7 +32,7 @@ pub(super) fn lint(reports: &[Report], style: &Style) -> String {
             out.push_str("clean: no findings\n");
         }
     }
-    let quotes = reports.len() > 1
+    let quotes = several
         || reports
             .iter()
             .any(|report| !report.findings.is_empty() || !report.notes.is_empty());

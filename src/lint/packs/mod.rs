@@ -25,7 +25,7 @@ mod matcher_tests;
 
 pub(crate) use error::PackError;
 pub(crate) use load::load;
-pub(crate) use matcher::{Budget, Outcome};
+pub(crate) use matcher::{Budget, Matcher, Outcome};
 
 /// A pack as it was read: its name for messages, and its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -129,4 +129,3 @@ impl PackSurface {
         }
     }
 }
-

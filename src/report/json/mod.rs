@@ -16,10 +16,10 @@ use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use std::io;
 
 /// One object for one cassette, otherwise a list.
-pub(super) fn lint(reports: &[Report]) -> String {
+pub(super) fn lint(reports: &[Report], several: bool) -> String {
     let documents: Vec<v1::LintReport> = reports.iter().map(v1::LintReport::from).collect();
     match documents.as_slice() {
-        [only] => document(only),
+        [only] if !several => document(only),
         several => document(several),
     }
 }
@@ -132,6 +132,6 @@ mod tests {
 
     #[test]
     fn no_cassettes_are_an_empty_list() {
-        assert_eq!(lint(&[]), "[]\n");
+        assert_eq!(lint(&[], false), "[]\n");
     }
 }
