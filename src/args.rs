@@ -35,7 +35,8 @@ pub fn run(
         Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
         Command::Diff(args) => command::diff::run(&args.options(shared), context),
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
-        Command::Explain { rule } => {
+        Command::Explain { rule: None } => command::explain::list(),
+        Command::Explain { rule: Some(rule) } => {
             let page = |id: &str| rules::by_id(id).map(|rule| rule.page);
             let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
             command::explain::run(&rule, page, &known)
@@ -99,8 +100,8 @@ enum Command {
     Inspect(InspectArgs),
     /// Explain a rule: what it means, an example, how to fix or accept it
     Explain {
-        /// The id of the rule, as reports show it: R001
-        rule: String,
+        /// The id of the rule, as reports show it: R001; without one, all rules are listed
+        rule: Option<String>,
     },
     /// Print a completion script for a shell
     #[command(after_long_help = examples::COMPLETIONS)]

@@ -2,6 +2,23 @@
 
 use super::Outcome;
 use crate::config::nearest;
+use crate::lint::rules;
+use std::fmt::Write as _;
+
+/// Lists every rule with what it weighs and where it is catalogued.
+pub(crate) fn list() -> Outcome {
+    let mut outcome = Outcome::new("explain");
+    for rule in rules::ALL {
+        let references = [rule.owasp, rule.safe_mcp].concat().join(", ");
+        let (severity, evidence) = (rule.severity.as_str(), rule.evidence.as_str());
+        let _ = writeln!(
+            outcome.stdout,
+            "{} {severity:<7} {:<25} {}\n             {evidence}; {references}",
+            rule.id, rule.name, rule.summary
+        );
+    }
+    outcome
+}
 
 /// Prints the page that `page` has for `rule`. `known` are the ids that have one,
 /// in the order in which they are listed.

@@ -448,7 +448,8 @@ impl<'t, T: Trace> Folder<'t, T> {
         if is_nfkc_quick(cluster.clone()) == IsNormalized::Yes {
             self.plain.extend(cluster);
         } else {
-            self.plain.extend(cluster.nfkc());
+            // A spacing accent decomposes to a space with a mark; the space is none of the text.
+            self.plain.extend(cluster.nfkc().filter(|c| *c != ' '));
         }
         self.cluster.clear();
     }

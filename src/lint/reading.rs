@@ -1,5 +1,6 @@
 //! One text as the rules see it: what it is, whose it is, and what it asks for.
 
+use super::Settings;
 use super::run::Context;
 use super::secrets::{self, Place, Secret, TextContext};
 use super::signals::{self, Signal, Strength};
@@ -49,7 +50,10 @@ impl<'a> Owner<'a> {
 
 /// A text with its owner; the signals in it are read once, when a rule first asks.
 pub(crate) struct Reading<'a> {
-    pub(crate) context: &'a Context<'a>,
+    settings: &'a Settings,
+    /// The text of the file, which member names are read from.
+    source: &'a str,
+    large: bool,
     pub(crate) text: &'a Text<'a>,
     pub(crate) owner: &'a Owner<'a>,
     signals: OnceCell<Vec<Signal>>,
@@ -62,9 +66,11 @@ const WINDOW: usize = 4096;
 const OVERLAP: usize = 512;
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new(context: &'a Context<'a>, text: &'a Text<'a>, owner: &'a Owner<'a>) -> Self {
+    pub(crate) fn new(context: &'a Context<'_>, text: &'a Text<'a>, owner: &'a Owner<'a>) -> Self {
         Reading {
-            context,
+            settings: context.settings,
+            source: &context.cassette.text,
+            large: context.is_large(),
             text,
             owner,
             signals: OnceCell::new(),
@@ -100,7 +106,7 @@ impl<'a> Reading<'a> {
     /// The signals of the text, with ranges of the text itself.
     pub(crate) fn signals(&self) -> &[Signal] {
         self.signals
-            .get_or_init(|| signals_of(self.value(), self.is_name()))
+            .get_or_init(|| signals_of(self.value(), self.is_name(), self.large))
     }
 
     /// The signals of at least that strength.
@@ -113,11 +119,8 @@ impl<'a> Reading<'a> {
     /// The secrets in the text.
     pub(crate) fn secrets(&self) -> &[Secret] {
         self.secrets.get_or_init(|| {
-            let entropy = &self.context.settings.entropy;
-            let key = self
-                .text
-                .key
-                .map_or("", |key| key.of(&self.context.cassette.text));
+            let entropy = &self.settings.entropy;
+            let key = self.text.key.map_or("", |key| key.of(self.source));
             let name = decode(key);
             let may_hold =
                 |text: &str| secrets::prefilter::may_hold_secret(text, entropy.min_length);
@@ -155,13 +158,13 @@ impl<'a> Reading<'a> {
 }
 
 /// The signals of any text, read in windows so that a long text costs no more a byte.
-pub(crate) fn signals_of(value: &str, is_name: bool) -> Vec<Signal> {
+pub(crate) fn signals_of(value: &str, is_name: bool, large: bool) -> Vec<Signal> {
     let mut found: Vec<Signal> = Vec::new();
     let mut start = 0;
     loop {
         let end = floor_boundary(value, start + WINDOW);
         let window = value.get(start..end).unwrap_or_default();
-        if is_name || may_signal(window) {
+        if is_name || may_signal(window, large) {
             read_window(window, start, is_name, &mut found);
         }
         if end >= value.len() {
@@ -174,10 +177,11 @@ pub(crate) fn signals_of(value: &str, is_name: bool) -> Vec<Signal> {
     found
 }
 
-fn may_signal(window: &str) -> bool {
+fn may_signal(window: &str, large: bool) -> bool {
     let mut buffer = fold::FoldBuffer::default();
     let views = fold::fold_into(&mut buffer, window);
-    signals::may_signal(views.plain) || views.differ() && signals::may_signal(views.skeleton)
+    signals::may_signal(views.plain, large)
+        || views.differ() && signals::may_signal(views.skeleton, large)
 }
 
 fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signal>) {

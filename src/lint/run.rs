@@ -8,16 +8,41 @@ use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
 use super::{Settings, pack_patterns, silence};
 use crate::cassette::view::{Exchanges, Paired, Role};
 use crate::cassette::{Cassette, Sender};
+use crate::diff::surface::Recorded;
 use crate::finding::Report;
 use crate::wire::json::Span;
 use crate::wire::mcp::method;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// What a rule gets to see besides the text or definition it looks at.
 pub(crate) struct Context<'a> {
     pub(crate) cassette: &'a Cassette,
     pub(crate) baseline: Option<&'a Cassette>,
     pub(crate) settings: &'a Settings,
+    recorded: OnceCell<Recorded<'a>>,
+}
+
+impl<'a> Context<'a> {
+    fn new(cassette: &'a Cassette, baseline: Option<&'a Cassette>, settings: &'a Settings) -> Self {
+        Context {
+            cassette,
+            baseline,
+            settings,
+            recorded: OnceCell::new(),
+        }
+    }
+
+    /// The listings of the cassette, gathered once for all rules about them.
+    pub(crate) fn recorded(&self) -> &Recorded<'a> {
+        self.recorded.get_or_init(|| Recorded::of(self.cassette))
+    }
+
+    /// Whether the file is so large that tables are worth building for it: 4 MB,
+    /// below which their building time shows.
+    pub(crate) fn is_large(&self) -> bool {
+        self.cassette.text.len() > 4_000_000
+    }
 }
 
 /// What rules found so far in one cassette.
@@ -54,11 +79,7 @@ pub(crate) fn lint_cassette(
 
 /// Runs the rules and gathers what they find, in no particular order.
 fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -> Sink {
-    let context = Context {
-        cassette,
-        baseline,
-        settings,
-    };
+    let context = Context::new(cassette, baseline, settings);
     let active = Active::new(settings);
     let mut sink = Sink::default();
     if cassette.rows.is_empty() {

@@ -10,11 +10,11 @@ use crate::lint::run::Context;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: "R002",
-    name: "definition-drift",
+    name: "drift",
     summary: "a tool definition that differs from the baseline",
     severity: Severity::Error,
     evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP04"],
+    owasp: &["MCP03"],
     safe_mcp: &["SAFE-T1201"],
     page: include_str!("../../../docs/rules/R002.md"),
     checks: &[Check::Session(check)],
@@ -25,6 +25,6 @@ fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
         return;
     };
     let old = Recorded::of(baseline);
-    let new = Recorded::of(context.cassette);
-    drift::report(&drifted(&old, &new), (&old, &new), "vs baseline", findings);
+    let new = context.recorded();
+    drift::report(&drifted(&old, new), (&old, new), "vs baseline", findings);
 }

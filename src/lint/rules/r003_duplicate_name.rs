@@ -15,8 +15,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     summary: "two tools of one name, or of names that look like one",
     severity: Severity::Warning,
     evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP09"],
-    safe_mcp: &["SAFE-T1301"],
+    owasp: &["MCP03"],
+    safe_mcp: &["SAFE-T1008"],
     page: include_str!("../../../docs/rules/R003.md"),
     checks: &[Check::Listing(check)],
 };

@@ -8,12 +8,12 @@ use crate::lint::secrets::Kind;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: "R005",
-    name: "high-entropy-string",
+    name: "high-entropy",
     summary: "a high-entropy string, or a value under a secret-looking name",
     severity: Severity::Warning,
     evidence: Evidence::Shape,
     owasp: &["MCP01"],
-    safe_mcp: &["SAFE-T1502"],
+    safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
     page: include_str!("../../../docs/rules/R005.md"),
     checks: &[Check::Text(check)],
 };

@@ -13,8 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     summary: "a non-ASCII or mixed-script tool name",
     severity: Severity::Warning,
     evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP09"],
-    safe_mcp: &["SAFE-T1402"],
+    owasp: &["MCP03"],
+    safe_mcp: &["SAFE-T1008", "SAFE-T1405"],
     page: include_str!("../../../docs/rules/R007.md"),
     checks: &[Check::Text(check)],
 };

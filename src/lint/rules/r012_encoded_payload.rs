@@ -27,7 +27,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     }
     let definition = surface.is_definition() || surface == Surface::ServerRequest;
     for part in encoded::parts(reading.value(), definition) {
-        let signals = signals_of(&part.decoded, false);
+        let signals = signals_of(&part.decoded, false, false);
         // What reading the text as it stands finds already is not hidden by an encoding.
         let plain = |kind| {
             part.encoding.covers_whole_text()

@@ -3,7 +3,6 @@
 use super::{Check, Evidence, Rule};
 use crate::cassette::Sender;
 use crate::cassette::view::{Paired, Role};
-use crate::diff::surface::Recorded;
 use crate::finding::Severity;
 use crate::lint::findings::{Findings, Identity};
 use crate::lint::names::name_fault;
@@ -95,7 +94,7 @@ fn is_modern(context: &Context<'_>) -> bool {
 /// A listing whose last cursor nobody followed says nothing about what was on the
 /// pages that are missing.
 fn listings(context: &Context<'_>, findings: &mut Findings<'_>) {
-    let recorded = Recorded::of(context.cassette);
+    let recorded = context.recorded();
     for run in recorded.runs.iter().filter(|run| !run.complete) {
         let Some(row) = context.cassette.rows.get(run.last_message() as usize) else {
             continue;

@@ -2,7 +2,6 @@
 
 use super::{Check, Evidence, Rule};
 use crate::diff::drift::{moved, movements};
-use crate::diff::surface::Recorded;
 use crate::finding::Severity;
 use crate::lint::drift;
 use crate::lint::findings::Findings;
@@ -22,14 +21,14 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
-    let recorded = Recorded::of(context.cassette);
+    let recorded = context.recorded();
     drift::report(
-        &moved(&recorded),
-        (&recorded, &recorded),
+        &moved(recorded),
+        (recorded, recorded),
         "within this recording",
         findings,
     );
-    for movement in movements(&recorded) {
+    for movement in movements(recorded) {
         let verb = if movement.added {
             "was added"
         } else {

@@ -13,7 +13,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     severity: Severity::Error,
     evidence: Evidence::Shape,
     owasp: &["MCP01"],
-    safe_mcp: &["SAFE-T1502"],
+    safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
     page: include_str!("../../../docs/rules/R017.md"),
     checks: &[Check::Text(check)],
 };
