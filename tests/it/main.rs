@@ -10,6 +10,7 @@
 mod config;
 mod demo_client;
 mod demo_server;
+mod documented;
 mod example_cassettes;
 mod example_pack;
 mod inspect;
