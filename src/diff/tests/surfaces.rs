@@ -440,6 +440,20 @@ fn a_name_that_is_listed_twice_is_compared_with_every_definition() {
 }
 
 #[test]
+fn a_name_that_is_listed_very_often_is_still_itself() {
+    let tools: Vec<String> = (0..500).map(|n| tool("a", &n.to_string())).collect();
+    let forwards: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let backwards: Vec<&str> = forwards.iter().rev().copied().collect();
+    let (old, new) = (
+        Session::new().tools(&forwards),
+        Session::new().tools(&backwards),
+    );
+    assert!(tools_only(&old, &new).identical());
+    let more: Vec<&str> = forwards[1..].to_vec();
+    assert!(!tools_only(&old, &Session::new().tools(&more)).identical());
+}
+
+#[test]
 fn members_that_repeat_are_compared_one_by_one() {
     let plain = tool_with("t", r#""description": "d", "inputSchema": {}"#);
     for hidden in [
