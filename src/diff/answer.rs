@@ -167,7 +167,7 @@ impl Reader<'_> {
                 let key = self.list.map(Listing::key);
                 self.item.name_next = key == Some(&*self.spells(token));
             }
-            4 | 5 if self.item.name_next => {
+            4 if self.item.name_next => {
                 self.item.name = (token.kind == Kind::String).then_some(token.span);
                 self.item.name_next = false;
             }
