@@ -1,6 +1,7 @@
 //! Finding the listings of a cassette; what counts as one, and when it is
 //! complete, is said in [`super::surface`].
 
+use super::answer::{Answer, answers};
 use super::surface::{Greeting, Listing, Occurrence, Page, Recorded, Run};
 use crate::cassette::Cassette;
 use crate::cassette::model::{Sender, string_value};
@@ -66,11 +67,8 @@ impl<'a> Collector<'a> {
             return;
         };
         let asked = if let Some(listing) = Listing::ALL.into_iter().find(|l| l.method() == name) {
-            let cursor = paired
-                .envelope
-                .params
-                .and_then(|params| cursor(text, params, "cursor"));
-            Asked::List(listing, cursor)
+            let params = paired.envelope.params;
+            Asked::List(listing, params.and_then(|params| cursor_in(text, params)))
         } else if name == method::INITIALIZE || name == method::DISCOVER {
             self.session += u32::from(name == method::INITIALIZE);
             Asked::Greeting
@@ -98,64 +96,42 @@ impl<'a> Collector<'a> {
                 asked => asked,
             },
         };
-        for result in self.results(paired) {
+        let row = self.recorded.cassette.rows.get(paired.index as usize);
+        for answer in row.map_or_else(Vec::new, |row| answers(text, row.payload)) {
             match &asked {
                 Some(Asked::List(listing, cursor)) => {
-                    self.page(paired.index, result, *listing, Some(cursor.clone()));
+                    self.page(paired.index, &answer, *listing, cursor.clone());
                 }
-                Some(Asked::Greeting) => self.greeting(paired.index, result),
-                None => self.unasked(paired.index, result),
+                Some(Asked::Greeting) => self.greeting(paired.index, &answer),
+                None => self.unasked(paired.index, &answer),
             }
         }
     }
 
-    /// The values of `result`; of a repeated one each, because a client may read any.
-    fn results(&self, paired: &Paired) -> Vec<Span> {
-        let cassette = self.recorded.cassette;
-        let payload = cassette.rows.get(paired.index as usize);
-        payload.map_or_else(Vec::new, |row| {
-            members(&cassette.text, row.payload, |name| name == "result")
-        })
-    }
-
-    fn greeting(&mut self, message: u32, result: Span) {
-        let text = &self.recorded.cassette.text;
-        let instructions = members(text, result, |name| name == "instructions");
+    fn greeting(&mut self, message: u32, answer: &Answer) {
         self.recorded.greetings.push(Greeting {
             message,
-            result,
-            instructions: instructions.last().copied(),
+            instructions: answer.instructions,
         });
     }
 
     /// A result that no recorded request asked for, and what it shows all the same.
-    fn unasked(&mut self, message: u32, result: Span) {
-        let text = &self.recorded.cassette.text;
+    fn unasked(&mut self, message: u32, answer: &Answer) {
         for listing in Listing::ALL {
-            let listed = members(text, result, |name| name == listing.member());
-            if listed.iter().any(|span| span.of(text).starts_with('[')) {
-                self.page(message, result, listing, None);
+            if answer.lists.contains(&listing) {
+                self.page(message, answer, listing, None);
             }
         }
-        let greets = |name: &str| matches!(name, "serverInfo" | "capabilities" | "protocolVersion");
-        if !members(text, result, |name| name == "instructions").is_empty()
-            && !members(text, result, greets).is_empty()
-        {
-            self.greeting(message, result);
+        if answer.greets && answer.instructions.is_some() {
+            self.greeting(message, answer);
         }
     }
 
-    /// Adds one page. `cursor` is what the request sent, or `None` without a request.
-    fn page(
-        &mut self,
-        message: u32,
-        result: Span,
-        listing: Listing,
-        cursor: Option<Option<String>>,
-    ) {
+    /// Adds one page. `cursor` is what the request sent, if it sent one.
+    fn page(&mut self, message: u32, answer: &Answer, listing: Listing, cursor: Option<String>) {
         let text = &self.recorded.cassette.text;
-        let next = self::cursor(text, result, "nextCursor");
-        let (run, cursor) = self.run_for(listing, cursor.flatten());
+        let next = answer.next.and_then(|span| cursor_text(span.of(text)));
+        let (run, cursor) = self.run_for(listing, cursor);
         if let Some(next) = &next {
             self.offered.insert((listing, next.clone()), run);
         }
@@ -164,25 +140,23 @@ impl<'a> Collector<'a> {
             cursor,
             next,
         };
-        let mut found = Vec::new();
-        for array in members(text, result, |name| name == listing.member()) {
-            definitions(text, array, |position, span| {
-                found.push(Occurrence {
-                    listing,
-                    message,
-                    position,
-                    run,
-                    name: name_of(text, span, listing.key()),
-                    span,
-                });
-            });
-        }
+        let before = self.recorded.occurrences.len();
+        let listed = answer.listed.iter().filter(|item| item.listing == listing);
+        self.recorded
+            .occurrences
+            .extend(listed.map(|item| Occurrence {
+                listing,
+                message,
+                position: item.position,
+                run,
+                name: item.name.and_then(|span| string_at(text, span)),
+                span: item.span,
+            }));
         if let Some(run) = self.recorded.runs.get_mut(run as usize) {
+            let after = self.recorded.occurrences.len();
             run.pages.push(page);
-            let first = index(self.recorded.occurrences.len());
-            run.occurrences.extend(first..first + index(found.len()));
+            run.occurrences.extend(index(before)..index(after));
         }
-        self.recorded.occurrences.append(&mut found);
     }
 
     /// The run that a page with that cursor belongs to, and the cursor to note for it.
@@ -267,48 +241,32 @@ fn repeating_pages(recorded: &Recorded<'_>, run: &Run) -> HashSet<u32> {
     repeating
 }
 
-/// The values of the members whose names `wanted` accepts; none if this is no object.
-fn members(text: &str, object: Span, wanted: impl Fn(&str) -> bool) -> Vec<Span> {
-    let mut found = Vec::new();
-    let mut scanner = Scanner::over(text, object);
+/// The cursor in the params of a request.
+fn cursor_in(text: &str, params: Span) -> Option<String> {
+    let mut scanner = Scanner::over(text, params);
+    let mut found = None;
     if !matches!(scanner.require(), Ok(token) if token.kind == Kind::BeginObject) {
         return found;
     }
     while let Ok(Some(key)) = scanner.next_key() {
         let Ok(value) = scanner.value() else { break };
-        if wanted(&decode(key.inner().of(text))) {
-            found.push(value.span);
+        if decode(key.inner().of(text)) == "cursor" {
+            found = cursor_text(value.span.of(text));
         }
     }
     found
 }
 
-/// Calls `each` with the elements of an array; nothing if this is none.
-fn definitions(text: &str, array: Span, mut each: impl FnMut(u32, Span)) {
-    let mut scanner = Scanner::over(text, array);
-    if !matches!(scanner.require(), Ok(token) if token.kind == Kind::BeginArray) {
-        return;
-    }
-    let mut position = 0;
-    while let Ok(Some(value)) = scanner.next_item() {
-        each(position, value.span);
-        position += 1;
-    }
-}
-
-fn name_of(text: &str, definition: Span, key: &str) -> Option<Text> {
-    let span = *members(text, definition, |name| name == key).last()?;
-    Node::read(text, span).ok()?.text().cloned()
-}
-
 /// A cursor as text; `null` is none, and what is no string stands for itself.
-fn cursor(text: &str, object: Span, name: &str) -> Option<String> {
-    let span = *members(text, object, |member| member == name).last()?;
-    let token = span.of(text);
+fn cursor_text(token: &str) -> Option<String> {
     match string_value(token) {
         Some(cursor) => Some(cursor.into_owned()),
         None => (token != "null").then(|| token.to_owned()),
     }
+}
+
+fn string_at(text: &str, span: Span) -> Option<Text> {
+    Node::read(text, span).ok()?.text().cloned()
 }
 
 fn index(count: usize) -> u32 {

@@ -1,6 +1,6 @@
 //! The surfaces of two cassettes compared, definition by definition.
 
-use super::definition::{Delta, changes, equal_tools, name_spot, text_change, uncounted};
+use super::definition::{Delta, MOST_COMPARED, changes, name_spot, same, text_change, uncounted};
 use super::place::{Spot, resolve};
 use super::rename::{Candidate, pairs};
 use super::surface::{Greeting, Listing, Occurrence, Recorded};
@@ -33,6 +33,7 @@ struct Draft {
 /// One definition of a surface, read.
 struct Definition<'r> {
     occurrence: &'r Occurrence,
+    raw: &'r str,
     node: Node,
 }
 
@@ -156,12 +157,17 @@ fn definitions<'r>(
     };
     let mut seen = HashSet::new();
     for occurrence in recorded.in_run(run) {
-        if seen.insert((&occurrence.name, recorded.raw(occurrence))) {
+        let raw = recorded.raw(occurrence);
+        if seen.insert((&occurrence.name, raw)) {
             let node = recorded.read(occurrence).map_err(|error| {
                 unreadable(recorded, occurrence.message, occurrence.span, error)
             })?;
             let list = found.entry(&occurrence.name).or_default();
-            list.push(Definition { occurrence, node });
+            list.push(Definition {
+                occurrence,
+                raw,
+                node,
+            });
         }
     }
     Ok(found)
@@ -191,18 +197,7 @@ fn both(
     new: &[Definition<'_>],
     notes: &mut Vec<String>,
 ) -> Vec<Draft> {
-    let same = |old: &Definition<'_>, new: &Definition<'_>| match listing {
-        Listing::Tools => equal_tools(&old.node, &new.node),
-        _ => changes(listing, &old.node, &new.node).is_empty(),
-    };
-    let old_left: Vec<_> = old
-        .iter()
-        .filter(|old| !new.iter().any(|new| same(old, new)))
-        .collect();
-    let new_left: Vec<_> = new
-        .iter()
-        .filter(|new| !old.iter().any(|old| same(old, new)))
-        .collect();
+    let (old_left, new_left) = (unmatched(listing, old, new), unmatched(listing, new, old));
     let mut drafts = Vec::new();
     for index in 0..old_left.len().max(new_left.len()) {
         let before = old_left.get(index).copied().or(old.last());
@@ -225,6 +220,25 @@ fn both(
         }
     }
     drafts
+}
+
+/// The definitions that equal none of the other side. Of very many definitions of
+/// one name only the first are looked into and the rest are compared as text,
+/// which at worst leaves too many.
+fn unmatched<'d, 'r>(
+    listing: Listing,
+    these: &'d [Definition<'r>],
+    those: &[Definition<'r>],
+) -> Vec<&'d Definition<'r>> {
+    let texts: HashSet<&str> = those.iter().map(|that| that.raw).collect();
+    let lacks = |this: &&Definition<'_>| {
+        if texts.contains(this.raw) {
+            return false;
+        }
+        let mut others = those.iter().take(MOST_COMPARED);
+        !others.any(|that| same(listing, &this.node, &that.node))
+    };
+    these.iter().filter(lacks).collect()
 }
 
 fn changed(delta: Delta, after: &Definition<'_>) -> Draft {

@@ -20,6 +20,10 @@ use crate::wire::json::Span;
 use crate::wire::node::{Data, Node, Text};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Definitions of one name that are weighed against a definition on the other
+/// side, so that a listing of one name many times over costs no square of that.
+pub(crate) const MOST_COMPARED: usize = 100;
+
 /// Characters of a name that are shown.
 const SHOWN: usize = 60;
 
@@ -75,7 +79,32 @@ pub(crate) fn name_spot(message: u32, definition: &Node, listing: Listing) -> Sp
 
 /// Whether two tools are the same in everything that counts; their names are not compared.
 pub(crate) fn equal_tools(old: &Node, new: &Node) -> bool {
-    changes_of_tool(old, new).is_empty()
+    same(Listing::Tools, old, new)
+}
+
+/// Whether [`changes`] would find nothing, without writing down what it finds.
+pub(crate) fn same(listing: Listing, old: &Node, new: &Node) -> bool {
+    let is_object = |node: &Node| matches!(node.data, Data::Object(_));
+    if !(is_object(old) && is_object(new)) {
+        return equal(old, new, Sense::Data);
+    }
+    let equal = |name, sense| equal_lists(&all(old, name), &all(new, name), sense);
+    equal("description", Sense::Data)
+        && equal("title", Sense::Data)
+        && match listing {
+            Listing::Tools => {
+                equal("inputSchema", Sense::Schema)
+                    && equal("outputSchema", Sense::Schema)
+                    && annotations(old, new).is_none()
+                    && attributes(&["name"], &[], old, new).is_none()
+            }
+            Listing::Prompts => {
+                arguments(old, new).is_none() && attributes(&["name"], &[], old, new).is_none()
+            }
+            Listing::Resources | Listing::Templates => {
+                attributes(&[listing.key()], &["name", "mimeType"], old, new).is_none()
+            }
+        }
 }
 
 /// What counts and differs between two tools, in the order of [`ChangeKind`].

@@ -1,7 +1,7 @@
 //! Tool definitions that changed, over all occurrences rather than over the one
 //! listing that `diff` compares: what R002 and R015 report.
 
-use super::definition::{Delta, changes_of_tool, equal_tools};
+use super::definition::{Delta, MOST_COMPARED, changes_of_tool, equal_tools};
 use super::rename::{Candidate, pairs};
 use super::surface::{Listing, Occurrence, Recorded};
 use crate::wire::node::{Node, NodeError, Text};
@@ -233,7 +233,8 @@ fn compare<'r>(
         let mut readable = known
             .iter()
             .filter_map(|(occurrence, node)| Some((*occurrence, node.as_ref().ok()?)));
-        if readable.clone().any(|(_, node)| equal_tools(node, &tool)) {
+        let mut first = readable.clone().take(MOST_COMPARED);
+        if first.any(|(_, node)| equal_tools(node, &tool)) {
             continue;
         }
         match readable.next_back() {

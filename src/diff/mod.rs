@@ -1,5 +1,6 @@
 //! Two cassettes compared: what moved between them, and whom it can break.
 
+mod answer;
 mod bounds;
 pub(crate) mod collect;
 mod compare;

@@ -136,8 +136,6 @@ pub(crate) struct Page {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Greeting {
     pub(crate) message: u32,
-    /// The `result` that may hold `instructions`.
-    pub(crate) result: Span,
     /// The value of `instructions`.
     pub(crate) instructions: Option<Span>,
 }

@@ -621,3 +621,22 @@ fn a_flood_of_details_is_counted_not_listed() {
     assert_eq!(found.len(), 201);
     assert_eq!(found[200], "breaking: and 300 more changes");
 }
+
+#[test]
+fn numbers_are_shown_with_every_digit() {
+    for (written, shown) in [
+        ("9007199254740993", "9007199254740993"),
+        ("-1.50", "-1.5"),
+        ("12e3", "12000"),
+        ("0.001", "0.001"),
+        ("-0", "0"),
+        ("1e400", "1e400"),
+        ("25e-30", "25e-30"),
+    ] {
+        let [forwards, _] = parameter("{}", &format!(r#"{{"default": {written}}}"#));
+        assert_eq!(
+            forwards,
+            format!("compatible: default {shown} was added to parameter `q`")
+        );
+    }
+}

@@ -1,8 +1,11 @@
 //! What holds for all cassettes.
 
+use super::super::definition::{changes_of_tool, equal_tools};
 use super::super::{ChangeKind, Diff, DiffOptions, diff};
 use super::Session;
 use crate::cassette::Cassette;
+use crate::wire::json::Span;
+use crate::wire::node::Node;
 use proptest::prelude::*;
 
 /// A JSON value with its members and sets in an order of its own.
@@ -191,6 +194,19 @@ proptest! {
             compare(&[new], &[old]),
         );
         prop_assert_eq!(changed(&there), changed(&back));
+    }
+
+    #[test]
+    fn equal_is_what_has_no_changes(old in definition(), new in definition()) {
+        let read = |json: &Json| {
+            let text = json.text();
+            Node::read(&text, Span::new(0, text.len())).expect("a tree")
+        };
+        for (old, new) in [(&old, &new), (&old, &old), (&old, &old.reversed())] {
+            let (old, new) = (read(old), read(new));
+            prop_assert_eq!(equal_tools(&old, &new), changes_of_tool(&old, &new).is_empty());
+            prop_assert_eq!(equal_tools(&old, &new), equal_tools(&new, &old));
+        }
     }
 
     #[test]

@@ -127,6 +127,18 @@ fn a_page_without_a_first_page_is_incomplete() {
 }
 
 #[test]
+fn a_cursor_that_redaction_changed_on_one_side_is_still_followed() {
+    let [a, b, c] = three();
+    let pages = Session::new().page("null", &[&a], r#""<EMAIL>""#).page(
+        r#""me@example.org""#,
+        &[&b, &c],
+        "null",
+    );
+    let found = tools_only(&one_page(), &pages);
+    assert!(found.identical() && !found.incomplete);
+}
+
+#[test]
 fn the_last_complete_listing_of_the_last_session_counts() {
     let [a, b, c] = three();
     let complete = Session::new()
@@ -440,6 +452,20 @@ fn a_name_that_is_listed_twice_is_compared_with_every_definition() {
 }
 
 #[test]
+fn a_name_that_is_listed_very_often_is_still_itself() {
+    let tools: Vec<String> = (0..500).map(|n| tool("a", &n.to_string())).collect();
+    let forwards: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let backwards: Vec<&str> = forwards.iter().rev().copied().collect();
+    let (old, new) = (
+        Session::new().tools(&forwards),
+        Session::new().tools(&backwards),
+    );
+    assert!(tools_only(&old, &new).identical());
+    let more: Vec<&str> = forwards[1..].to_vec();
+    assert!(!tools_only(&old, &Session::new().tools(&more)).identical());
+}
+
+#[test]
 fn members_that_repeat_are_compared_one_by_one() {
     let plain = tool_with("t", r#""description": "d", "inputSchema": {}"#);
     for hidden in [
@@ -568,6 +594,15 @@ fn a_definition_too_deep_to_compare_is_an_error_with_its_place() {
     assert!(diff(&fine, &fine, &options).expect("a diff").identical());
     for depth in [512, 100_000] {
         let deep = deep(depth);
+        let error = diff(&deep, &deep, &options).map_err(|error| error.to_string());
+        assert_eq!(
+            error,
+            Err(
+                "test.mcp.json:3:202: /messages/1/payload/result/tools/1 cannot be compared: \
+                 the value is nested more than 512 levels deep"
+                    .to_owned()
+            )
+        );
         let Err(DiffError::Definition {
             file,
             pointer,

@@ -1,0 +1,269 @@
+//! The results of one message, read in one scan of its payload.
+
+use super::surface::Listing;
+use crate::wire::json::{Kind, Scanner, Span, Token, decode};
+
+/// What one result holds, as far as surfaces go. Of repeated members the last
+/// counts, except that definitions of repeated lists all do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    /// In the order of the file.
+    pub(crate) listed: Vec<Listed>,
+    /// The listings that have an array here, even an empty one.
+    pub(crate) lists: Vec<Listing>,
+    /// The value of `nextCursor`.
+    pub(crate) next: Option<Span>,
+    /// The value of `instructions`.
+    pub(crate) instructions: Option<Span>,
+    /// Whether it has a member that only an answer to a greeting has.
+    pub(crate) greets: bool,
+}
+
+/// One element of a listing's array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) listing: Listing,
+    pub(crate) position: u32,
+    /// The string that names it.
+    pub(crate) name: Option<Span>,
+    pub(crate) span: Span,
+}
+
+/// All objects under `result`: of a repeated `result` each, because a client may read any.
+pub(crate) fn answers(text: &str, payload: Span) -> Vec<Answer> {
+    let mut reader = Reader {
+        text,
+        found: Vec::new(),
+        in_result: false,
+        member: Member::Other,
+        start: 0,
+        list: None,
+        item: Item::default(),
+    };
+    let mut scanner = Scanner::over(text, payload);
+    while let Ok(Some(token)) = scanner.next_token() {
+        reader.take(token, scanner.depth());
+    }
+    reader.found
+}
+
+/// The members of a result that matter here.
+#[derive(Clone, Copy)]
+enum Member {
+    List(Listing),
+    Next,
+    Instructions,
+    Greeting,
+    Other,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    found: Vec<Answer>,
+    /// Whether the member of the payload that is being read is an object under `result`.
+    in_result: bool,
+    /// The member of the result that is being read, and where its value starts.
+    member: Member,
+    start: u32,
+    /// The listing whose array is open.
+    list: Option<Listing>,
+    item: Item,
+}
+
+/// The element that is being read.
+#[derive(Default)]
+struct Item {
+    position: u32,
+    start: u32,
+    name: Option<Span>,
+    /// Whether the next value is its name.
+    name_next: bool,
+}
+
+impl Reader<'_> {
+    /// Takes a token. `depth` counts the containers that are open after it: 1 is
+    /// the payload, 2 a result, 3 a value of its members, 4 an element of a list.
+    fn take(&mut self, token: Token, depth: usize) {
+        let ends = matches!(token.kind, Kind::EndObject | Kind::EndArray);
+        let begins = matches!(token.kind, Kind::BeginObject | Kind::BeginArray);
+        match depth {
+            1 if token.kind == Kind::Key => self.in_result = self.spells(token) == "result",
+            2 if begins && self.in_result => self.result(token),
+            _ if !self.in_result => {}
+            2 if token.kind == Kind::Key => self.member = self.member(token),
+            2 if ends => self.ended(self.start..token.span.end),
+            2 => self.ended(token.span.start..token.span.end),
+            3 if begins => self.value(token),
+            3.. if self.list.is_some() => self.element(token, depth, begins, ends),
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, token: Token) {
+        self.in_result = token.kind == Kind::BeginObject;
+        if self.in_result {
+            self.found.push(Answer::default());
+        }
+        self.member = Member::Other;
+        self.list = None;
+    }
+
+    fn member(&self, key: Token) -> Member {
+        let name = self.spells(key);
+        match &*name {
+            "nextCursor" => Member::Next,
+            "instructions" => Member::Instructions,
+            "serverInfo" | "capabilities" | "protocolVersion" => Member::Greeting,
+            name => Listing::ALL
+                .into_iter()
+                .find(|listing| listing.member() == name)
+                .map_or(Member::Other, Member::List),
+        }
+    }
+
+    /// A container begins that is the value of a member of the result.
+    fn value(&mut self, token: Token) {
+        self.start = token.span.start;
+        self.item.position = 0;
+        self.list = match self.member {
+            Member::List(listing) if token.kind == Kind::BeginArray => Some(listing),
+            _ => None,
+        };
+        if let (Some(listing), Some(answer)) = (self.list, self.found.last_mut()) {
+            answer.lists.push(listing);
+        }
+    }
+
+    /// The value of a member of the result has ended.
+    fn ended(&mut self, span: std::ops::Range<u32>) {
+        let value = Some(Span {
+            start: span.start,
+            end: span.end,
+        });
+        self.list = None;
+        if let Some(answer) = self.found.last_mut() {
+            match self.member {
+                Member::Next => answer.next = value,
+                Member::Instructions => answer.instructions = value,
+                Member::Greeting => answer.greets = true,
+                Member::List(_) | Member::Other => {}
+            }
+        }
+    }
+
+    fn element(&mut self, token: Token, depth: usize, begins: bool, ends: bool) {
+        match depth {
+            3 if ends => self.listed(self.item.start, token.span.end),
+            3 => {
+                self.item.name = None;
+                self.listed(token.span.start, token.span.end);
+            }
+            4 if begins => {
+                self.item.start = token.span.start;
+                self.item.name = None;
+                self.item.name_next = false;
+            }
+            4 if token.kind == Kind::Key => {
+                let key = self.list.map(Listing::key);
+                self.item.name_next = key == Some(&*self.spells(token));
+            }
+            4 if self.item.name_next => {
+                self.item.name = (token.kind == Kind::String).then_some(token.span);
+                self.item.name_next = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn listed(&mut self, start: u32, end: u32) {
+        if let (Some(listing), Some(answer)) = (self.list, self.found.last_mut()) {
+            answer.listed.push(Listed {
+                listing,
+                position: self.item.position,
+                name: self.item.name,
+                span: Span { start, end },
+            });
+        }
+        self.item.position += 1;
+    }
+
+    fn spells(&self, key: Token) -> std::borrow::Cow<'_, str> {
+        decode(key.inner().of(self.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Answer> {
+        answers(text, Span::new(0, text.len()))
+    }
+
+    fn listed(text: &str) -> Vec<(&'static str, u32, &str, &str)> {
+        let mut found = Vec::new();
+        for answer in read(text) {
+            for item in answer.listed {
+                let name = item.name.map_or("-", |span| span.of(text));
+                let span = item.span.of(text);
+                found.push((item.listing.member(), item.position, name, span));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn elements_have_a_position_a_name_and_a_span() {
+        let text = r#"{"id": 1, "result": {"a": [[1]], "tools": [{"x": {"name": "no"}, "n\u0061me": "t"}, 7, [{"name": "no"}], {"name": "a", "name": [1]}], "prompts": [{"name": "p"}]}}"#;
+        assert_eq!(
+            listed(text),
+            [
+                (
+                    "tools",
+                    0,
+                    r#""t""#,
+                    r#"{"x": {"name": "no"}, "n\u0061me": "t"}"#
+                ),
+                ("tools", 1, "-", "7"),
+                ("tools", 2, "-", r#"[{"name": "no"}]"#),
+                ("tools", 3, "-", r#"{"name": "a", "name": [1]}"#),
+                ("prompts", 0, r#""p""#, r#"{"name": "p"}"#),
+            ]
+        );
+    }
+
+    #[test]
+    fn only_lists_right_under_a_result_count() {
+        for text in [
+            r#"{"params": {"tools": [{"name": "t"}]}}"#,
+            r#"{"result": {"a": {"tools": [{"name": "t"}]}}}"#,
+            r#"{"result": [{"tools": [{"name": "t"}]}]}"#,
+            r#"{"result": {"tools": {"name": ["t"]}}}"#,
+            r#"{"result": null, "tools": [{"name": "t"}]}"#,
+            r#"{"result": 1, "error": {"tools": [{"name": "t"}]}}"#,
+            r#"[{"result": {"tools": [{"name": "t"}]}}]"#,
+        ] {
+            assert_eq!(listed(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn repeated_lists_and_results_are_all_read() {
+        let text = r#"{"result": {"tools": [{"name": "a"}], "tools": [{"name": "b"}]}, "result": {"tools": [{"name": "c"}]}}"#;
+        let names: Vec<_> = listed(text).iter().map(|item| (item.1, item.2)).collect();
+        assert_eq!(names, [(0, r#""a""#), (0, r#""b""#), (0, r#""c""#)]);
+        assert_eq!(read(text).len(), 2);
+    }
+
+    #[test]
+    fn cursors_instructions_and_greetings_are_found() {
+        let text = r#"{"result": {"tools": [], "nextCursor": "x", "instructions": {"a": [1]}, "serverInfo": {}}}"#;
+        let found = read(text);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].lists, [Listing::Tools]);
+        assert_eq!(found[0].next.map(|span| span.of(text)), Some(r#""x""#));
+        let instructions = found[0].instructions.map(|span| span.of(text));
+        assert_eq!(instructions, Some(r#"{"a": [1]}"#));
+        assert!(found[0].greets);
+    }
+}
