@@ -25,13 +25,13 @@ mod word;
 use std::ops::Range;
 
 use unicode_normalization::char::canonical_combining_class;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use map::{SegmentMap, Trace, Untraced};
 use word::Words;
 
 use super::ansi;
-use glyph::{Form, Glyph, Role, expansion, glyph, is_ideographic};
+use glyph::{Form, Glyph, Glyphs, Role, expansion, glyph, is_ideographic};
 
 pub(crate) use confusable::imitated;
 
@@ -290,45 +290,64 @@ impl<'t, T: Trace> Folder<'t, T> {
         }
         let base = self.plain.len();
         let mut len = 0;
+        let mut written = 0;
         let mut after_mark = true;
-        let mut chars = rest.chars();
-        while let Some(c) = chars.next() {
-            let (role, width) = if c.is_ascii() {
-                match ascii::gap(rest.as_bytes().get(len..).unwrap_or_default()) {
-                    2 => drop(chars.next()),
-                    1 => {}
-                    _ => break,
+        // So much of the ASCII ahead may be taken too.
+        let mut gap = 0;
+        let mut glyphs = Glyphs::default();
+        for c in rest.chars() {
+            let role = if c.is_ascii() {
+                if gap == 0 {
+                    gap = ascii::gap(rest.as_bytes().get(len..).unwrap_or_default());
+                    if gap == 0 {
+                        break;
+                    }
                 }
-                let width = rest.len() - chars.as_str().len() - len;
-                (Role::Break, width)
+                gap -= 1;
+                after_mark = true;
+                rest.as_bytes()
+                    .get(len)
+                    .map_or(Role::Break, |byte| ascii::role(*byte))
             } else if is_ideographic(c) {
-                (Role::Break, 3)
+                Role::Break
             } else {
-                let glyph = glyph(c);
+                let glyph = glyphs.of(c);
                 match glyph.form {
                     Form::Same => after_mark = false,
                     // One mark alone has nothing to compose or change with.
                     Form::Trailing if !after_mark => after_mark = true,
                     _ => break,
                 }
-                (glyph.role, c.len_utf8())
+                glyph.role
             };
             if !self.words.follow(role, at + len, base + len) {
-                break;
+                self.write_verbatim(rest, at, written..len);
+                written = len;
+                self.end_word(at + len);
+                self.words.follow(role, at + len, base + len);
             }
-            len += width;
+            len += c.len_utf8();
         }
-        if len > 0 {
-            self.step(len);
-            self.trace.copied(base, at);
-            self.plain.push_str(rest.get(..len).unwrap_or_default());
-        }
+        self.write_verbatim(rest, at, written..len);
         len
+    }
+
+    fn write_verbatim(&mut self, rest: &str, at: usize, part: Range<usize>) {
+        if let Some(text) = rest.get(part.clone()).filter(|text| !text.is_empty()) {
+            self.step(part.len());
+            self.trace.copied(self.plain.len(), at + part.start);
+            self.plain.push_str(text);
+        }
     }
 
     /// Folds one token; returns its length.
     fn token(&mut self, rest: &str, at: usize) -> usize {
         self.step(1);
+        let blanks = ascii::blanks(rest.as_bytes());
+        if blanks > 0 {
+            self.put(' ', at..at + blanks, false);
+            return blanks;
+        }
         match next_token(rest) {
             Some(Token::Character { c, len, direct }) => {
                 self.put(c, at..at + len, direct);
@@ -393,7 +412,8 @@ impl<'t, T: Trace> Folder<'t, T> {
             self.cluster_source = source.clone();
         }
         self.cluster_source.end = source.end;
-        self.cluster.push(c);
+        // The base is folded already; folding it again could undo an exception.
+        self.cluster.extend(std::iter::once(c).nfkc());
         if glyph.role == Role::Mark {
             self.words.mark();
         }
@@ -435,10 +455,10 @@ impl<'t, T: Trace> Folder<'t, T> {
         let start = self.plain.len();
         self.trace.produced(start, self.cluster_source.clone());
         let cluster = self.cluster.iter().copied();
-        if is_nfkc_quick(cluster.clone()) == IsNormalized::Yes {
+        if is_nfc_quick(cluster.clone()) == IsNormalized::Yes {
             self.plain.extend(cluster);
         } else {
-            self.plain.extend(cluster.nfkc());
+            self.plain.extend(cluster.nfc());
         }
         self.cluster.clear();
     }

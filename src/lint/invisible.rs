@@ -293,7 +293,9 @@ impl<'t> Scanner<'t> {
     fn zero_widths(&mut self, range: Range<usize>, sides: &Sides) {
         let run = self.slice(range.clone());
         let count = run.chars().count();
-        if let Some(decoded) = payload::bits(run) {
+        if count >= payload::FEWEST_BITS
+            && let Some(decoded) = payload::bits(run)
+        {
             self.report(range, HiddenKind::Bits, Some(decoded));
             return;
         }
@@ -307,7 +309,7 @@ impl<'t> Scanner<'t> {
         } else if all(Glyphless::Filler) {
             self.fillers(range, run, count, sides);
         } else if !context::joins_honestly(run, count, sides) {
-            let decoded = self.broken_word(&range);
+            let decoded = self.broken_word(&range, HiddenKind::ZeroWidth, self.found.last());
             self.report(range, HiddenKind::ZeroWidth, decoded);
         }
     }
@@ -316,7 +318,7 @@ impl<'t> Scanner<'t> {
         if count > 1 {
             self.report(range, HiddenKind::Operator, None);
         } else if sides.within_ascii_word() {
-            let decoded = self.broken_word(&range);
+            let decoded = self.broken_word(&range, HiddenKind::Operator, self.doubtful.last());
             self.doubtful.push(Hidden {
                 range,
                 kind: HiddenKind::Operator,
@@ -363,8 +365,17 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The visible word around a range, if it is within one.
-    fn broken_word(&self, range: &Range<usize>) -> Option<String> {
+    /// The visible word around a range, if it is within one, and if the
+    /// finding before does not show the same word already.
+    fn broken_word(
+        &self,
+        range: &Range<usize>,
+        kind: HiddenKind,
+        last: Option<&Hidden>,
+    ) -> Option<String> {
+        if last.is_some_and(|last| continues(self.text, last, kind, range)) {
+            return None;
+        }
         const REACH: usize = 48;
         let is_part = |c: &char| c.is_alphanumeric() || *c == '_' || glyphless(*c).is_some();
         let before = self.slice(0..range.start).chars().rev().take(REACH);
@@ -437,21 +448,24 @@ fn visible(text: &str) -> String {
 /// Adds a finding, or joins it to the one before: neighbours of one kind, such
 /// as one joiner after each letter, are one.
 fn add(text: &str, found: &mut Vec<Hidden>, hidden: Hidden) {
-    const FARTHEST: usize = 2;
     if let Some(last) = found.last_mut()
-        && last.kind == hidden.kind
-        && last.kind.may_merge()
-        && last.range.end <= hidden.range.start
+        && continues(text, last, hidden.kind, &hidden.range)
     {
-        let gap = text.get(last.range.end..hidden.range.start);
-        let gap = gap.unwrap_or_default().chars();
-        if gap.clone().take(FARTHEST + 1).count() <= FARTHEST && !gap.clone().any(|c| c == '\n') {
-            last.range.end = hidden.range.end;
-            join_decoded(last, hidden.decoded);
-            return;
-        }
+        last.range.end = hidden.range.end;
+        join_decoded(last, hidden.decoded);
+    } else {
+        found.push(hidden);
     }
-    found.push(hidden);
+}
+
+fn continues(text: &str, last: &Hidden, kind: HiddenKind, range: &Range<usize>) -> bool {
+    const FARTHEST: usize = 2;
+    if last.kind != kind || !kind.may_merge() || last.range.end > range.start {
+        return false;
+    }
+    let gap = text.get(last.range.end..range.start).unwrap_or_default();
+    let mut near = gap.chars().take(FARTHEST + 1);
+    near.by_ref().take(FARTHEST).all(|c| c != '\n') && near.next().is_none()
 }
 
 /// Payloads add up; the pieces of a broken word are the same word.

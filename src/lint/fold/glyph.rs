@@ -56,6 +56,9 @@ pub(super) enum Role {
     Native,
 }
 
+/// How many roles there are.
+pub(super) const ROLES: usize = Role::Native as usize + 1;
+
 /// The entry of one character.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Glyph {
@@ -88,7 +91,7 @@ const BLOCKS: usize = 0x30000 / 256;
 /// a text of nothing else would grow tenfold.
 const LONGEST_EXPANSION: usize = 6;
 
-struct Block {
+pub(super) struct Block {
     glyphs: [Glyph; BLOCK as usize],
     /// The expansions of [`Form::Longer`], one after another.
     text: String,
@@ -100,25 +103,53 @@ static TABLE: [OnceLock<Box<Block>>; BLOCKS] = [const { OnceLock::new() }; BLOCK
 /// make up most of the texts they occur in, and need no table.
 #[inline]
 pub(super) fn is_ideographic(c: char) -> bool {
-    matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{3041}'..='\u{3096}'
+    // The first test settles most letters.
+    c >= '\u{3041}'
+        && matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{3041}'..='\u{3096}'
         | '\u{30a1}'..='\u{30fa}' | '\u{3400}'..='\u{4dbf}')
 }
 
 /// What folding does with `c`.
 #[inline]
 pub(super) fn glyph(c: char) -> Glyph {
-    let code = u32::from(c);
-    match block(code) {
-        Some(block) => block.glyphs[(code % BLOCK) as usize],
-        None => Glyph::plain(
-            if glyphless(c).is_some() {
-                Form::Nothing
-            } else {
-                Form::Same
+    Glyphs::default().of(c)
+}
+
+/// Reads glyphs, and remembers the block of the last one: most texts stay in
+/// one block for a whole word.
+#[derive(Default)]
+pub(super) struct Glyphs {
+    last: Option<(u32, &'static Block)>,
+}
+
+impl Glyphs {
+    /// What folding does with `c`.
+    #[inline]
+    pub(super) fn of(&mut self, c: char) -> Glyph {
+        let code = u32::from(c);
+        let block = match self.last {
+            Some((index, block)) if index == code / BLOCK => block,
+            _ => match block(code) {
+                Some(block) => {
+                    self.last = Some((code / BLOCK, block));
+                    block
+                }
+                None => return beyond_table(c),
             },
-            Role::Break,
-        ),
+        };
+        block.glyphs[(code % BLOCK) as usize]
     }
+}
+
+/// The last planes hold the characters that vanish and private ones.
+#[cold]
+fn beyond_table(c: char) -> Glyph {
+    let form = if glyphless(c).is_some() {
+        Form::Nothing
+    } else {
+        Form::Same
+    };
+    Glyph::plain(form, Role::Break)
 }
 
 /// The text of a [`Form::Longer`] character.

@@ -12,8 +12,9 @@ pub(super) trait Trace: Default {
     fn copied(&mut self, out: usize, source: usize);
     /// The source range as a whole gave what is written at `out`.
     fn produced(&mut self, out: usize, source: Range<usize>);
-    /// What was written last also covers the source up to `end`.
-    fn extended(&mut self, end: usize);
+    /// The ASCII letter that ends the output at `out` also covers the source up
+    /// to `end`.
+    fn extended(&mut self, out: usize, end: usize);
     /// The output was cut back to `out`; the start of the source that was
     /// behind that place, if known.
     fn taken_back(&mut self, out: usize) -> Option<usize>;
@@ -31,7 +32,7 @@ impl Trace for Untraced {
     #[inline]
     fn produced(&mut self, _out: usize, _source: Range<usize>) {}
     #[inline]
-    fn extended(&mut self, _end: usize) {}
+    fn extended(&mut self, _out: usize, _end: usize) {}
     #[inline]
     fn taken_back(&mut self, _out: usize) -> Option<usize> {
         None
@@ -110,12 +111,17 @@ impl Trace for SegmentMap {
         });
     }
 
-    fn extended(&mut self, end: usize) {
-        if let Some(Segment {
-            end: Some(last), ..
-        }) = self.0.last_mut()
-        {
-            *last = end;
+    fn extended(&mut self, out: usize, end: usize) {
+        let letter = out.saturating_sub(1);
+        match self.0.last_mut() {
+            Some(Segment {
+                end: Some(last), ..
+            }) => *last = end,
+            Some(copied) if copied.out < out => {
+                let source = copied.source_at(letter);
+                self.produced(letter, source..end);
+            }
+            _ => {}
         }
     }
 

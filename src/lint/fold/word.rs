@@ -8,7 +8,7 @@ use std::ops::Range;
 use unicode_script::{Script, UnicodeScript};
 
 use super::confusable::native_letter;
-use super::glyph::{Form, Role, expansion, glyph};
+use super::glyph::{Form, ROLES, Role, expansion, glyph};
 use super::map::Trace;
 use super::{Token, next_token};
 
@@ -26,28 +26,31 @@ struct Place {
 struct Word {
     source: usize,
     plain: usize,
-    latin: usize,
-    styled: usize,
-    alike: usize,
-    native: usize,
-    marked: bool,
+    /// How many characters of each role it has.
+    counts: [usize; ROLES],
     active: bool,
 }
 
 impl Word {
+    fn count(&self, role: Role) -> usize {
+        self.counts[role as usize]
+    }
+
     fn is_latin(&self) -> bool {
-        self.latin + self.styled > 0
+        self.count(Role::Latin) + self.count(Role::Styled) > 0
     }
 
     fn is_disguised(&self) -> bool {
-        self.styled + self.alike + self.native > 0 || self.marked
+        [Role::Styled, Role::Alike, Role::Native, Role::Mark]
+            .into_iter()
+            .any(|role| self.count(role) > 0)
     }
 
     fn place(&self, source: usize, plain: usize) -> Place {
         Place {
             source: self.source..source,
             plain: self.plain..plain,
-            native: self.native > 0,
+            native: self.count(Role::Native) > 0,
         }
     }
 }
@@ -106,12 +109,12 @@ impl<'t, T: Trace> Words<'t, T> {
 
     #[inline]
     pub(super) fn letter(&mut self, role: Role, source: usize, plain: usize) {
-        if role == Role::Mark {
-            self.mark();
-            return;
-        }
         let word = &mut self.word;
         if !word.active {
+            // A mark alone is no word.
+            if role == Role::Mark {
+                return;
+            }
             *word = Word {
                 source,
                 plain,
@@ -119,17 +122,11 @@ impl<'t, T: Trace> Words<'t, T> {
                 ..Word::default()
             };
         }
-        match role {
-            Role::Latin => word.latin += 1,
-            Role::Styled => word.styled += 1,
-            Role::Alike => word.alike += 1,
-            Role::Native => word.native += 1,
-            _ => {}
-        }
+        word.counts[role as usize] += 1;
     }
 
     pub(super) fn mark(&mut self) {
-        self.word.marked = true;
+        self.word.counts[Role::Mark as usize] += 1;
     }
 
     pub(super) fn saw_other_script(&mut self) {
@@ -143,8 +140,8 @@ impl<'t, T: Trace> Words<'t, T> {
         let plain = plain_text.len() - run.len();
         let mut head = 0;
         if self.word.active {
-            head = leading(bytes.iter());
-            self.word.latin += letters(bytes.get(..head));
+            head = leading(bytes.iter().copied());
+            self.word.counts[Role::Latin as usize] += letters(bytes.get(..head));
             if head == bytes.len() {
                 return;
             }
@@ -152,19 +149,14 @@ impl<'t, T: Trace> Words<'t, T> {
             self.end(source + head, before, plain_trace);
         }
         let middle = bytes.get(head..).unwrap_or_default();
-        let tail = bytes.len() - leading(middle.iter().rev());
+        let tail = bytes.len() - leading(middle.iter().rev().copied());
         let full_words = bytes.get(head..tail).unwrap_or_default();
         if full_words.iter().any(u8::is_ascii_alphabetic) {
             self.latin_word(plain_text, plain_trace);
         }
         if tail < bytes.len() {
-            self.word = Word {
-                source: source + tail,
-                plain: plain + tail,
-                latin: letters(bytes.get(tail..)),
-                active: true,
-                ..Word::default()
-            };
+            self.letter(Role::Neutral, source + tail, plain + tail);
+            self.word.counts[Role::Latin as usize] = letters(bytes.get(tail..));
         }
     }
 
@@ -199,9 +191,9 @@ impl<'t, T: Trace> Words<'t, T> {
         let word = std::mem::take(&mut self.word);
         if word.is_latin() {
             self.around = Around::Latin;
-        } else if word.native > 0 {
+        } else if word.count(Role::Native) > 0 {
             self.saw_other_script();
-        } else if word.alike > 1 && self.around != Around::Other {
+        } else if word.count(Role::Alike) > 1 && self.around != Around::Other {
             // A single letter is more often a symbol, or a Russian preposition.
             self.wait(word.place(source, plain));
         }
@@ -272,15 +264,46 @@ impl<'t, T: Trace> Words<'t, T> {
             .native
             .then(|| native_script(self.text, &place.source))
             .flatten();
-        for (c, source) in characters(self.text, &place.source) {
-            self.respell_character(c, source, native);
+        let word = place.source.clone();
+        let mut at = word.start;
+        while let Some(rest) = self.text.get(at..word.end).filter(|rest| !rest.is_empty()) {
+            let mut taken = if native.is_some() {
+                0
+            } else {
+                self.copy_ascii(rest, at)
+            };
+            if taken == 0 {
+                taken = match next_token(rest) {
+                    Some(Token::Character { c, len, .. }) => {
+                        self.respell_character(c, at..at + len, native);
+                        len
+                    }
+                    Some(Token::Sequence { len }) => len,
+                    None => rest.len(),
+                };
+            }
+            at += taken;
             #[cfg(test)]
             {
-                self.steps += 1;
+                self.steps += taken;
             }
         }
         self.taken = place.plain.end;
         self.changed = true;
+    }
+
+    /// Copies the ASCII letters at the start of `rest`; returns how many.
+    fn copy_ascii(&mut self, rest: &str, at: usize) -> usize {
+        let len = leading(rest.bytes());
+        if let Some(copied) = rest.get(..len).filter(|copied| !copied.is_empty()) {
+            let start = self.skeleton.len();
+            self.trace.copied(start, at);
+            self.skeleton.push_str(copied);
+            if let Some(added) = self.skeleton.get_mut(start..) {
+                added.make_ascii_lowercase();
+            }
+        }
+        len
     }
 
     fn respell_character(&mut self, c: char, source: Range<usize>, native: Option<Script>) {
@@ -297,12 +320,15 @@ impl<'t, T: Trace> Words<'t, T> {
         }
         let glyph = glyph(c);
         if glyph.role == Role::Mark && native.is_none() {
-            self.trace.extended(source.end);
+            self.trace.extended(start, source.end);
             return;
         }
         if glyph.ascii[0] != 0 && native.is_none() {
-            let letters = glyph.ascii.iter().filter(|byte| **byte != 0);
-            self.skeleton.extend(letters.map(|byte| char::from(*byte)));
+            let [first, second] = glyph.ascii;
+            self.skeleton.push(char::from(first));
+            if second != 0 {
+                self.skeleton.push(char::from(second));
+            }
         } else {
             match glyph.form {
                 Form::Nothing => return,
@@ -350,10 +376,8 @@ fn native_script(text: &str, word: &Range<usize>) -> Option<Script> {
         .then_some(script)
 }
 
-fn leading<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
-    bytes
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count()
+fn leading(bytes: impl Iterator<Item = u8>) -> usize {
+    bytes.take_while(u8::is_ascii_alphanumeric).count()
 }
 
 fn letters(bytes: Option<&[u8]>) -> usize {

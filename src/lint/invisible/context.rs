@@ -62,7 +62,8 @@ pub(super) fn is_joining(c: char) -> bool {
         Script::Newa,
         Script::Grantha,
     ];
-    is_of(c, JOINING)
+    // The blocks where most such text is need no lookup.
+    matches!(c, '\u{620}'..='\u{6ff}' | '\u{900}'..='\u{dff}') || is_of(c, JOINING)
 }
 
 /// Whether `c` belongs to a script without spaces between words.

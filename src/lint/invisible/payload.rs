@@ -1,5 +1,8 @@
 //! Decoding what invisible characters carry.
 
+/// A shorter run of bits is no character.
+pub(super) const FEWEST_BITS: usize = 7;
+
 /// Flags of regions that exist as emoji: England, Scotland, Wales.
 const REAL_FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
