@@ -25,7 +25,7 @@ mod word;
 use std::ops::Range;
 
 use unicode_normalization::char::canonical_combining_class;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use map::{SegmentMap, Trace, Untraced};
 use word::Words;
@@ -292,18 +292,22 @@ impl<'t, T: Trace> Folder<'t, T> {
         let mut len = 0;
         let mut written = 0;
         let mut after_mark = true;
+        // So much of the ASCII ahead may be taken too.
+        let mut gap = 0;
         let mut glyphs = Glyphs::default();
-        let mut chars = rest.chars();
-        while let Some(c) = chars.next() {
-            let mut width = c.len_utf8();
+        for c in rest.chars() {
             let role = if c.is_ascii() {
-                width = ascii::gap(rest.as_bytes().get(len..).unwrap_or_default());
-                match width {
-                    0 => break,
-                    1 => {}
-                    _ => drop(chars.next()),
+                if gap == 0 {
+                    gap = ascii::gap(rest.as_bytes().get(len..).unwrap_or_default());
+                    if gap == 0 {
+                        break;
+                    }
                 }
-                Role::Break
+                gap -= 1;
+                after_mark = true;
+                rest.as_bytes()
+                    .get(len)
+                    .map_or(Role::Break, |byte| ascii::role(*byte))
             } else if is_ideographic(c) {
                 Role::Break
             } else {
@@ -322,7 +326,7 @@ impl<'t, T: Trace> Folder<'t, T> {
                 self.end_word(at + len);
                 self.words.follow(role, at + len, base + len);
             }
-            len += width;
+            len += c.len_utf8();
         }
         self.write_verbatim(rest, at, written..len);
         len
@@ -339,6 +343,11 @@ impl<'t, T: Trace> Folder<'t, T> {
     /// Folds one token; returns its length.
     fn token(&mut self, rest: &str, at: usize) -> usize {
         self.step(1);
+        let blanks = ascii::blanks(rest.as_bytes());
+        if blanks > 0 {
+            self.put(' ', at..at + blanks, false);
+            return blanks;
+        }
         match next_token(rest) {
             Some(Token::Character { c, len, direct }) => {
                 self.put(c, at..at + len, direct);
@@ -403,7 +412,8 @@ impl<'t, T: Trace> Folder<'t, T> {
             self.cluster_source = source.clone();
         }
         self.cluster_source.end = source.end;
-        self.cluster.push(c);
+        // The base is folded already; folding it again could undo an exception.
+        self.cluster.extend(std::iter::once(c).nfkc());
         if glyph.role == Role::Mark {
             self.words.mark();
         }
@@ -445,11 +455,10 @@ impl<'t, T: Trace> Folder<'t, T> {
         let start = self.plain.len();
         self.trace.produced(start, self.cluster_source.clone());
         let cluster = self.cluster.iter().copied();
-        if is_nfkc_quick(cluster.clone()) == IsNormalized::Yes {
+        if is_nfc_quick(cluster.clone()) == IsNormalized::Yes {
             self.plain.extend(cluster);
         } else {
-            // A spacing accent decomposes to a space with a mark; the space is none of the text.
-            self.plain.extend(cluster.nfkc().filter(|c| *c != ' '));
+            self.plain.extend(cluster.nfc());
         }
         self.cluster.clear();
     }

@@ -1,5 +1,7 @@
 //! The part of folding that needs no table: ASCII, many bytes at a time.
 
+use super::glyph::Role;
+
 /// Bytes that the compiler compares at once.
 const LANES: usize = 16;
 
@@ -39,74 +41,126 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | 0x09..=0x0d)
 }
 
+/// What a byte does to a run of bytes that stand in the folded text as they
+/// are, case aside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Belongs to the run.
+    Keep,
+    /// Belongs to it unless the next byte makes an escape or a double space.
+    Depends,
+    /// Ends it: control characters and everything beyond ASCII.
+    End,
+}
+
+const EFFECTS: [Effect; 256] = {
+    let mut effects = [Effect::End; 256];
+    let mut byte = 0x20;
+    while byte <= 0x7e {
+        effects[byte] = match byte {
+            // Space, ampersand and backslash.
+            0x20 | 0x26 | 0x5c => Effect::Depends,
+            _ => Effect::Keep,
+        };
+        byte += 1;
+    }
+    effects
+};
+
 /// How many bytes at the start of `bytes` stand in the folded text as they
-/// are, case aside: printable ASCII that starts no escape, single spaces.
+/// are, case aside: printable ASCII that starts no escape, single spaces. An
+/// escape that turns out to be none is then taken one byte at a time.
 pub(super) fn copyable(bytes: &[u8], after_space: bool) -> usize {
-    let mut previous = if after_space { b' ' } else { 0 };
+    if after_space && bytes.first() == Some(&b' ') {
+        return 0;
+    }
     let mut len = 0;
-    for byte in bytes.iter().take(LANES) {
-        if breaks_run(*byte, previous) {
-            return before_escape(bytes, len);
+    loop {
+        len = skip_blocks(bytes, len);
+        let block = bytes.get(len..).unwrap_or_default();
+        for (offset, byte) in block.iter().take(LANES).enumerate() {
+            match EFFECTS[usize::from(*byte)] {
+                Effect::Keep => {}
+                Effect::End => return len + offset,
+                Effect::Depends => {
+                    let next = block.get(offset + 1).copied().unwrap_or(0);
+                    if breaks_before(*byte, next) {
+                        return len + offset;
+                    }
+                    if (*byte == b' ') & (next == b' ') {
+                        return len + offset + 1;
+                    }
+                }
+            }
         }
-        previous = *byte;
-        len += 1;
+        if block.len() <= LANES {
+            return bytes.len();
+        }
+        len += LANES;
     }
-    if len < LANES {
-        return before_escape(bytes, len);
-    }
-    // The compiler turns this inner loop into vector compares.
-    while let (Some(now), Some(before)) = (
-        bytes.get(len..len + LANES),
-        bytes.get(len - 1..len - 1 + LANES),
-    ) {
-        let pairs = now.iter().zip(before);
-        if pairs.fold(false, |broken, (byte, previous)| {
-            broken | breaks_run(*byte, *previous)
-        }) {
+}
+
+/// Skips blocks in which nothing can end a run; the compiler turns the inner
+/// loop into vector compares.
+fn skip_blocks(bytes: &[u8], from: usize) -> usize {
+    let mut len = from;
+    while let Some(block) = bytes.get(len..=len + LANES) {
+        let pairs = block.iter().zip(block.iter().skip(1)).take(LANES);
+        let any = pairs.fold(false, |any, (byte, next)| {
+            any | !(0x20..=0x7e).contains(byte)
+                | ((*byte == b' ') & (*next == b' '))
+                | breaks_before(*byte, *next)
+        });
+        if any {
             break;
         }
         len += LANES;
     }
-    let tail = bytes.get(len..).unwrap_or_default();
-    let before = bytes.get(len - 1..).unwrap_or_default();
-    let pairs = tail.iter().zip(before);
-    len += pairs
-        .take_while(|(byte, previous)| !breaks_run(**byte, **previous))
-        .count();
-    before_escape(bytes, len)
+    len
 }
 
-/// Whether a run ends before `byte`; an escape shows by its second byte.
+/// Whether two bytes may start an escape.
 #[inline]
-fn breaks_run(byte: u8, previous: u8) -> bool {
-    let lower = byte | 0x20;
-    !(0x20..=0x7e).contains(&byte)
-        | ((byte == b' ') & (previous == b' '))
-        | ((previous == b'&') & ((byte == b'#') | lower.is_ascii_lowercase()))
-        | ((previous == b'\\') & ((lower == b'u') | (lower == b'x')))
-}
-
-/// Moves the end of a run to before an escape whose first byte is in it. An
-/// escape that turns out to be none is then taken one byte at a time.
-fn before_escape(bytes: &[u8], len: usize) -> usize {
-    let pair = bytes.get(len.saturating_sub(1)..=len);
-    match pair {
-        Some([b'&' | b'\\', next]) if len > 0 && next.is_ascii_graphic() => len - 1,
-        _ => len,
-    }
+fn breaks_before(byte: u8, next: u8) -> bool {
+    let lower = next | 0x20;
+    ((byte == b'&') & ((next == b'#') | lower.is_ascii_lowercase()))
+        | ((byte == b'\\') & ((lower == b'u') | (lower == b'x')))
 }
 
 /// How many bytes of the ASCII at the start of `bytes` stand as they are in a
-/// text of another script: a space or a sign, or a sign and a space, between
-/// letters. Longer ASCII is left to [`copyable`].
+/// text of another script: a few signs and small letters before a character
+/// that is not ASCII. Longer ASCII is left to [`copyable`].
 #[inline]
 pub(super) fn gap(bytes: &[u8]) -> usize {
-    let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'&' | b'\\');
-    match bytes {
-        [first, 0x80..=0xff, ..] if *first == b' ' || sign(first) => 1,
-        [first, b' ', 0x80..=0xff, ..] if sign(first) => 2,
-        _ => 0,
+    const LONGEST: usize = 8;
+    for (len, byte) in bytes.iter().take(LONGEST + 1).enumerate() {
+        let next = bytes.get(len + 1).copied().unwrap_or(0);
+        let verbatim = match byte {
+            0x80.. => return len,
+            b' ' => next != b' ',
+            b'&' | b'\\' => false,
+            _ => byte.is_ascii_graphic() && !byte.is_ascii_uppercase(),
+        };
+        if !verbatim {
+            return 0;
+        }
     }
+    0
+}
+
+/// What a byte of a [`gap`] is within a word.
+#[inline]
+pub(super) fn role(byte: u8) -> Role {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' => Role::Latin,
+        b'0'..=b'9' => Role::Neutral,
+        _ => Role::Break,
+    }
+}
+
+/// How much ASCII white space there is at the start of `bytes`.
+pub(super) fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| is_blank(**byte)).count()
 }
 
 #[cfg(test)]
@@ -122,6 +176,7 @@ mod tests {
             ("a\tb", 1),
             ("a & b && c", 10),
             ("a&lt;", 1),
+            ("a & b  &&& c", 6),
             ("a\\n b\\u0041", 5),
             ("&#73;", 0),
             ("\\x41", 0),

@@ -324,8 +324,11 @@ impl<'t, T: Trace> Words<'t, T> {
             return;
         }
         if glyph.ascii[0] != 0 && native.is_none() {
-            let letters = glyph.ascii.iter().filter(|byte| **byte != 0);
-            self.skeleton.extend(letters.map(|byte| char::from(*byte)));
+            let [first, second] = glyph.ascii;
+            self.skeleton.push(char::from(first));
+            if second != 0 {
+                self.skeleton.push(char::from(second));
+            }
         } else {
             match glyph.form {
                 Form::Nothing => return,
