@@ -8,10 +8,12 @@ const PEEK: usize = 64;
 
 /// The first characters of base64 payloads of images, sound, fonts, archives and
 /// documents, and of public keys.
+#[rustfmt::skip]
 const BINARY: &[&str] = &[
-    "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "AAABAA", "SUkqA", "TU0AK", "JVBERi0", "UEsDB", "H4sIA", "AAAAIGZ0eX", "AAAAHGZ0eX",
-    "AAAAGGZ0eX", "SUQz", "//uQ", "T2dnUw", "ZkxhQ", "d09GMg", "d09GRg", "AAEAAAA", "T1RUTw", "AGFzbQ", "GkXfo",
-    "N3q8rycc", "KLUv", "QlpoOT", "/Td6WFo", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLX",
+    "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "AAABAA", "SUkqA", "TU0AK", "JVBERi0", "UEsDB",
+    "H4sIA", "AAAAIGZ0eX", "AAAAHGZ0eX", "AAAAGGZ0eX", "SUQz", "//uQ", "T2dnUw", "ZkxhQ",
+    "d09GMg", "d09GRg", "AAEAAAA", "T1RUTw", "AGFzbQ", "GkXfo", "N3q8rycc", "KLUv", "QlpoOT",
+    "/Td6WFo", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLX",
 ];
 
 /// The text that a token of key characters encodes, if it is readable text.
@@ -19,7 +21,11 @@ pub(super) fn decode(token: &str) -> Option<String> {
     if token.len() < SHORTEST {
         return None;
     }
-    let decoded = if is_hex(token) { decode_with(token, hex) } else { decode_with(token, base64) }?;
+    let decoded = if is_hex(token) {
+        decode_with(token, hex)
+    } else {
+        decode_with(token, base64)
+    }?;
     let text = String::from_utf8(decoded).ok()?;
     text.chars().all(is_readable).then_some(text)
 }
@@ -54,8 +60,15 @@ fn decode_with(token: &str, decode: fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<
 }
 
 fn hex(bytes: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    bytes.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    bytes
+        .chunks_exact(2)
+        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
+        .collect()
 }
 
 /// Either alphabet, without padding.
@@ -94,14 +107,28 @@ mod tests {
 
     #[test]
     fn readable_text_is_decoded() {
-        assert_eq!(decode("SGVsbG8gd29ybGQsIGhlbGxv").as_deref(), Some("Hello world, hello"));
-        assert_eq!(decode("eyJvZmZzZXQiOjIwLCJhIjoxfQ").as_deref(), Some("{\"offset\":20,\"a\":1}"));
-        assert_eq!(decode("48656c6c6f20776f726c642c2068656c6c6f").as_deref(), Some("Hello world, hello"));
+        assert_eq!(
+            decode("SGVsbG8gd29ybGQsIGhlbGxv").as_deref(),
+            Some("Hello world, hello")
+        );
+        assert_eq!(
+            decode("eyJvZmZzZXQiOjIwLCJhIjoxfQ").as_deref(),
+            Some("{\"offset\":20,\"a\":1}")
+        );
+        assert_eq!(
+            decode("48656c6c6f20776f726c642c2068656c6c6f").as_deref(),
+            Some("Hello world, hello")
+        );
     }
 
     #[test]
     fn random_and_short_tokens_are_not() {
-        for token in ["q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU8iO1", "SGVsbG8", "getPullRequestReviewComments", "da39a3ee5e6b4b0d3255bfef95601890afd80709"] {
+        for token in [
+            "q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU8iO1",
+            "SGVsbG8",
+            "getPullRequestReviewComments",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        ] {
             assert_eq!(decode(token), None, "{token}");
         }
     }

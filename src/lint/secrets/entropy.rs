@@ -29,7 +29,10 @@ pub(super) fn bits(bytes: &[u8]) -> f64 {
     }
     #[expect(clippy::cast_precision_loss, reason = "lengths are far below 2^52")]
     let total = bytes.len() as f64;
-    let parts = counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total);
+    let parts = counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / total);
     // Subtracting from zero keeps the entropy of one repeated character from being -0.
     0.0 - parts.map(|share| share * share.log2()).sum::<f64>()
 }
@@ -57,9 +60,15 @@ impl Addresses {
                 continue;
             }
             let rest = &text.as_bytes()[start..];
-            let stops = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\');
+            let stops = |byte: &u8| {
+                byte.is_ascii_whitespace()
+                    || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\')
+            };
             let length = rest.iter().position(stops).unwrap_or(rest.len());
-            let query = rest[..length].iter().position(|byte| *byte == b'?').unwrap_or(length);
+            let query = rest[..length]
+                .iter()
+                .position(|byte| *byte == b'?')
+                .unwrap_or(length);
             spans.push((start, start + query, start + length));
         }
         Addresses { spans }
@@ -82,18 +91,30 @@ pub(super) fn runs(text: &str, shortest: usize) -> impl Iterator<Item = Run<'_>>
         from = end;
         let start = range.start + glued(text, &range);
         Some(match folded {
-            Some(joined) => Run { range: start..end, before: &text[..start], token: joined.into() },
-            None => Run { range: start..end, before: &text[..start], token: text[start..end].into() },
+            Some(joined) => Run {
+                range: start..end,
+                before: &text[..start],
+                token: joined.into(),
+            },
+            None => Run {
+                range: start..end,
+                before: &text[..start],
+                token: text[start..end].into(),
+            },
         })
     })
 }
 
-/// The secret in a run, if it looks like one.
-pub(super) fn judge(run: &Run<'_>, settings: &Entropy, context: TextContext<'_>, addresses: &Addresses) -> Vec<Secret> {
-    let excused = matches!(context.place, Place::Title | Place::Media)
-        || encoded::is_binary(&run.token)
+/// Whether random strings are expected where a text stands.
+pub(super) fn is_excused(context: TextContext<'_>) -> bool {
+    matches!(context.place, Place::Title | Place::Media) || context::is_inert(context.name)
+}
+
+/// The secrets in a run: none, one, or several with words between them.
+pub(super) fn judge(run: &Run<'_>, settings: &Entropy, addresses: &Addresses) -> Vec<Secret> {
+    let excused = encoded::is_binary(&run.token)
         || is_integrity(&run.token)
-        || has_inert_label(run, context)
+        || has_inert_label(run)
         || is_public_block(run.before)
         || is_media_address(run.before)
         || addresses.cover(run.range.start);
@@ -102,14 +123,25 @@ pub(super) fn judge(run: &Run<'_>, settings: &Entropy, context: TextContext<'_>,
     }
     let mut found = Vec::new();
     for part in parts(&run.token, settings.min_length) {
-        let Some(token) = run.token.get(part.clone()) else { continue };
+        let Some(token) = run.token.get(part.clone()) else {
+            continue;
+        };
         if is_random(token, settings) {
             let whole = run.token.len() != run.range.len();
-            let range = if whole { run.range.clone() } else { run.range.start + part.start..run.range.start + part.end };
+            let range = if whole {
+                run.range.clone()
+            } else {
+                run.range.start + part.start..run.range.start + part.end
+            };
             found.push(Secret::new(token, range, Kind::Entropy));
         }
     }
     found
+}
+
+/// Whether a whole value is a random token.
+pub(super) fn is_key(value: &str, settings: &Entropy) -> bool {
+    value.bytes().all(prefilter::is_key_byte) && is_random(value, settings)
 }
 
 fn is_random(token: &str, settings: &Entropy) -> bool {
@@ -141,22 +173,33 @@ fn parts(token: &str, min_length: usize) -> Vec<Range<usize>> {
 /// too, so that short components count as plain only at the ends.
 fn path_parts(token: &str, range: Range<usize>, min_length: usize, parts: &mut Vec<Range<usize>>) {
     let text = &token[range.clone()];
+    // No path is that long, and a long payload is one thing.
+    if text.len() > READ || !text.contains('/') {
+        parts.push(trimmed(token, range));
+        return;
+    }
     let mut components: Vec<(Range<usize>, bool)> = Vec::new();
     let mut at = range.start;
     for component in text.split('/') {
         let whole = at..at + component.len();
-        let head = component.get(..READ).unwrap_or(component);
-        let plain = component.len() >= 4 && words::composition(&words::segments(head)).0 >= 0.6;
+        let plain =
+            component.len() >= 4 && words::composition(&words::segments(component)).0 >= 0.6;
         components.push((whole, plain));
         at += component.len() + 1;
     }
     for group in components.split(|(_, plain)| *plain) {
         let mut ranges: Vec<Range<usize>> = group.iter().map(|(range, _)| range.clone()).collect();
         let is_short = |range: &Range<usize>| {
-            range.len() <= 3 && !token[range.clone()].bytes().any(|byte| byte.is_ascii_uppercase())
+            range.len() <= 3
+                && !token[range.clone()]
+                    .bytes()
+                    .any(|byte| byte.is_ascii_uppercase())
         };
         let end = ranges.last().map_or(0, |range| range.end);
-        let lead = ranges.windows(2).take_while(|pair| is_short(&pair[0]) && end - pair[1].start >= min_length).count();
+        let lead = ranges
+            .windows(2)
+            .take_while(|pair| is_short(&pair[0]) && end - pair[1].start >= min_length)
+            .count();
         ranges.drain(..lead);
         let start = ranges.first().map_or(0, |range| range.start);
         while let [.., before, last] = &ranges[..]
@@ -187,10 +230,25 @@ fn glued(text: &str, range: &Range<usize>) -> usize {
     let run = &text[range.clone()];
     let bytes = run.as_bytes();
     match before {
-        Some(b'\\') if bytes.first() == Some(&b'u') && bytes.get(1..5).is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) => 5,
+        Some(b'\\')
+            if bytes.first() == Some(&b'u')
+                && bytes
+                    .get(1..5)
+                    .is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) =>
+        {
+            5
+        }
         Some(b'\\') if matches!(bytes.first(), Some(b'n' | b'r' | b't' | b'b' | b'f')) => 1,
-        Some(b'%') if bytes.get(..2).is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) => 2,
-        Some(b'>') if placeholder::ends_in_label(&text[..range.start]) => placeholder::digest_tail(run).unwrap_or(0),
+        Some(b'%')
+            if bytes
+                .get(..2)
+                .is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) =>
+        {
+            2
+        }
+        Some(b'>') if placeholder::ends_in_label(&text[..range.start]) => {
+            placeholder::digest_tail(run).unwrap_or(0)
+        }
         _ => 0,
     }
 }
@@ -202,20 +260,30 @@ fn unfold(text: &str, range: &Range<usize>) -> (usize, Option<String>) {
     let start = range.start + glued(text, range);
     let width = range.end - start;
     let mut end = range.end;
-    if width < 60 || width > 200 {
+    if !(60..=200).contains(&width) {
         return (end, None);
     }
     let mut joined: Option<String> = None;
     loop {
         let rest = &text[end..];
-        let Some(line_break) = BREAKS.iter().find(|line_break| rest.starts_with(**line_break)) else { break };
+        let Some(line_break) = BREAKS
+            .iter()
+            .find(|line_break| rest.starts_with(**line_break))
+        else {
+            break;
+        };
         let line = end + line_break.len();
-        let length = bytes[line..].iter().take_while(|byte| prefilter::is_key_byte(**byte)).count();
+        let length = bytes[line..]
+            .iter()
+            .take_while(|byte| prefilter::is_key_byte(**byte))
+            .count();
         // A line of dashes ends a block and is no part of it.
         if length == 0 || length > width || bytes[line] == b'-' {
             break;
         }
-        joined.get_or_insert_with(|| text[start..range.end].to_owned()).push_str(&text[line..line + length]);
+        joined
+            .get_or_insert_with(|| text[start..range.end].to_owned())
+            .push_str(&text[line..line + length]);
         end = line + length;
         if length < width {
             break;
@@ -235,12 +303,8 @@ fn is_integrity(token: &str) -> bool {
     digest.is_some_and(|digest| digest.len() >= 20 && digest.len() <= 128)
 }
 
-/// Whether the name before a run, or that of the whole text, says that it is a
-/// cursor, digest, id or the like.
-fn has_inert_label(run: &Run<'_>, context: TextContext<'_>) -> bool {
-    if context::is_inert(context.name) {
-        return true;
-    }
+/// Whether the name before a run says that it is a cursor, digest, id or the like.
+fn has_inert_label(run: &Run<'_>) -> bool {
     let Some((label, assigned)) = label(run.before) else {
         return false;
     };
@@ -254,7 +318,9 @@ fn label(before: &str) -> Option<(&str, bool)> {
     let start = before.len().saturating_sub(96);
     let tail = before.get((start..=before.len()).find(|at| before.is_char_boundary(*at))?..)?;
     let tail = tail.trim_end_matches(quote);
-    let tail = tail.strip_suffix("W/").map_or(tail, |rest| rest.trim_end_matches(quote));
+    let tail = tail
+        .strip_suffix("W/")
+        .map_or(tail, |rest| rest.trim_end_matches(quote));
     let stripped = tail.trim_end_matches([':', '=', '>']);
     let assigned = stripped.len() < tail.len();
     let stripped = stripped.trim_end_matches(quote);
@@ -266,7 +332,8 @@ fn label(before: &str) -> Option<(&str, bool)> {
 
 /// Whether a run is the body of a PEM block of another kind than a private key.
 fn is_public_block(before: &str) -> bool {
-    let tail = before.trim_end_matches(|c: char| c.is_whitespace() || c == '\\' || c == 'n' || c == 'r');
+    let tail =
+        before.trim_end_matches(|c: char| c.is_whitespace() || c == '\\' || c == 'n' || c == 'r');
     let Some(head) = tail.strip_suffix("-----") else {
         return false;
     };
@@ -275,7 +342,8 @@ fn is_public_block(before: &str) -> bool {
         start += 1;
     }
     let line = &head[start..];
-    line.rfind("-----BEGIN ").is_some_and(|at| !line[at..].contains("PRIVATE"))
+    line.rfind("-----BEGIN ")
+        .is_some_and(|at| !line[at..].contains("PRIVATE"))
 }
 
 /// Whether a run is the payload of a `data:` address that is not text.
@@ -288,6 +356,11 @@ fn is_media_address(before: &str) -> bool {
         start += 1;
     }
     let kind = head[start..].rsplit_once("data:").map(|(_, kind)| kind);
-    let text = ["text/", "application/json", "application/xml", "application/x-yaml"];
+    let text = [
+        "text/",
+        "application/json",
+        "application/xml",
+        "application/x-yaml",
+    ];
     kind.is_some_and(|kind| !kind.is_empty() && !text.iter().any(|start| kind.starts_with(start)))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::context::{Place, TextContext, effective_name, flag_name, promise};
 use super::entropy::{self, Addresses};
 use super::named::{self, Named};
-use super::prefilter::{self, Hit, What};
+use super::prefilter::{self, Hit};
 use super::shapes::{self, Shape};
 use super::{Entropy, Kind, Secret, encoded};
 use crate::wire::json::{self, Kind as TokenKind, Scanner, Token};
@@ -21,7 +21,11 @@ const ENCODING_DEPTH: usize = 3;
 /// Where detectors overlap, a key shape counts before a telling name and that
 /// before entropy. A value that the settings allow is reported by none of them.
 pub(crate) fn scan(text: &str, settings: &Entropy, context: TextContext<'_>) -> Vec<Secret> {
-    let walk = Walk { settings, json: JSON_DEPTH, encoding: ENCODING_DEPTH };
+    let walk = Walk {
+        settings,
+        json: JSON_DEPTH,
+        encoding: ENCODING_DEPTH,
+    };
     walk.text(text, context)
 }
 
@@ -35,7 +39,10 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn text(self, text: &str, context: TextContext<'_>) -> Vec<Secret> {
         if self.json > 0 && looks_like_json(text) {
-            let deeper = Walk { json: self.json - 1, ..self };
+            let deeper = Walk {
+                json: self.json - 1,
+                ..self
+            };
             if let Some(found) = deeper.members(text, context) {
                 return found;
             }
@@ -46,15 +53,18 @@ impl Walk<'_> {
     /// Text that is not JSON as a whole.
     fn plain(self, text: &str, context: TextContext<'_>) -> Vec<Secret> {
         let hits: Vec<Hit> = prefilter::hits(text).collect();
-        let prefixes = hits.iter().copied().filter(|hit| matches!(hit.what, What::Prefix(_)));
         let mut found = Found::default();
-        let shapes = shapes::find_at(text, prefixes).into_iter();
+        let shapes = shapes::find_at(text, hits.iter().copied()).into_iter();
         found.claim(shapes.map(|Shape { range, kind, .. }| (range, Kind::Shape(kind))));
         if context.place != Place::Media {
             let named = |Named { range, word }: Named| (range, Kind::Named(word));
             found.claim(named::in_member(text, context).into_iter().map(named));
-            let stems = hits.iter().copied().filter(|hit| hit.what == What::Stem);
-            found.claim(named::in_text(text, stems, context.place).into_iter().map(named));
+            let stems = hits.into_iter().filter(|hit| hit.shape.is_none());
+            found.claim(
+                named::in_text(text, stems, context.place)
+                    .into_iter()
+                    .map(named),
+            );
         }
         let mut secrets = found.secrets(text, self.settings);
         self.tokens(text, context, &found, &mut secrets);
@@ -63,21 +73,41 @@ impl Walk<'_> {
     }
 
     /// Long runs of key characters: what they encode, and whether they are random.
-    fn tokens(self, text: &str, context: TextContext<'_>, found: &Found, secrets: &mut Vec<Secret>) {
+    fn tokens(
+        self,
+        text: &str,
+        context: TextContext<'_>,
+        found: &Found,
+        secrets: &mut Vec<Secret>,
+    ) {
         let shortest = self.settings.min_length.min(encoded::SHORTEST);
+        let mut inert: Option<bool> = None;
         let mut addresses: Option<Addresses> = None;
         for run in entropy::runs(text, shortest) {
             if found.overlaps(&run.range) {
                 continue;
             }
-            let inside = if self.encoding > 0 { encoded::decode(&run.token) } else { None };
+            let inside = if self.encoding > 0 {
+                encoded::decode(&run.token)
+            } else {
+                None
+            };
             if let Some(inside) = inside {
-                let deeper = Walk { encoding: self.encoding - 1, ..self };
+                let deeper = Walk {
+                    encoding: self.encoding - 1,
+                    ..self
+                };
                 let inner = deeper.text(&inside, context);
-                secrets.extend(inner.into_iter().map(|secret| Secret { range: run.range.clone(), ..secret }));
+                secrets.extend(inner.into_iter().map(|secret| Secret {
+                    range: run.range.clone(),
+                    ..secret
+                }));
             } else if self.settings.enabled {
                 let addresses = addresses.get_or_insert_with(|| Addresses::of(text));
-                secrets.extend(entropy::judge(&run, self.settings, context, addresses));
+                let inert = *inert.get_or_insert_with(|| entropy::is_excused(context));
+                if !inert {
+                    secrets.extend(entropy::judge(&run, self.settings, addresses));
+                }
             }
         }
     }
@@ -91,24 +121,34 @@ impl Walk<'_> {
             let place = context.place;
             match token.kind {
                 TokenKind::BeginObject | TokenKind::BeginArray => {
-                    let name = open.last().map_or_else(String::new, Frame::name);
+                    let name = open.last().map_or("", Frame::name).to_owned();
                     open.push(Frame::new(name));
                 }
                 TokenKind::EndObject | TokenKind::EndArray => {
                     let frame = open.pop()?;
-                    frame.close(|name, value| self.string(text, value, TextContext { name, place }, &mut found));
+                    frame.close(|name, value| {
+                        self.string(text, value, TextContext { name, place }, &mut found)
+                    });
                 }
                 TokenKind::Key => {
-                    self.string(text, token, TextContext { name: "", place }, &mut found);
+                    // A name is no place for a password, but keys do turn up as one.
+                    if prefilter::next_run(token.inner().of(text).as_bytes(), 0, encoded::SHORTEST)
+                        .is_some()
+                    {
+                        self.string(text, token, TextContext { name: "", place }, &mut found);
+                    }
                     let inner = json::decode(token.inner().of(text)).into_owned();
                     open.last_mut()?.key = inner;
                 }
                 TokenKind::String => {
                     let frame = open.last_mut()?;
                     if !frame.waits(text, token) {
-                        let name = frame.name();
+                        let context = TextContext {
+                            name: frame.name(),
+                            place,
+                        };
+                        self.string(text, token, context, &mut found);
                         frame.note_flag(text, token);
-                        self.string(text, token, TextContext { name: &name, place }, &mut found);
                     }
                 }
                 TokenKind::Number | TokenKind::True | TokenKind::False | TokenKind::Null => {}
@@ -122,6 +162,12 @@ impl Walk<'_> {
     fn string(self, text: &str, token: Token, context: TextContext<'_>, found: &mut Vec<Secret>) {
         let inner = token.inner();
         let raw = inner.of(text);
+        let possible = prefilter::may_hold_secret(raw, self.settings.min_length)
+            || promise(context.name).is_some()
+            || token.escaped;
+        if !possible {
+            return;
+        }
         let decoded = json::decode(raw);
         let secrets = self.text(&decoded, context);
         if secrets.is_empty() {
@@ -130,9 +176,16 @@ impl Walk<'_> {
         let start = inner.range().start;
         for secret in secrets {
             let ends = [secret.range.start, secret.range.end];
-            let mapped = if token.escaped { json::raw_offsets(raw, &ends) } else { ends.to_vec() };
+            let mapped = if token.escaped {
+                json::raw_offsets(raw, &ends)
+            } else {
+                ends.to_vec()
+            };
             if let [from, to] = mapped[..] {
-                found.push(Secret { range: start + from..start + to, ..secret });
+                found.push(Secret {
+                    range: start + from..start + to,
+                    ..secret
+                });
             }
         }
     }
@@ -154,14 +207,20 @@ struct Frame {
 
 impl Frame {
     fn new(outer: String) -> Self {
-        Frame { outer, key: String::new(), label: None, value: None, flag: None }
+        Frame {
+            outer,
+            key: String::new(),
+            label: None,
+            value: None,
+            flag: None,
+        }
     }
 
     /// The name that the next value goes by.
-    fn name(&self) -> String {
+    fn name(&self) -> &str {
         match &self.flag {
-            Some(flag) if self.key.is_empty() => flag.clone(),
-            _ => effective_name(&self.outer, &self.key).to_owned(),
+            Some(flag) if self.key.is_empty() => flag,
+            _ => effective_name(&self.outer, &self.key),
         }
     }
 
@@ -181,7 +240,11 @@ impl Frame {
     /// Remembers an argument whose value is the next item of the array.
     fn note_flag(&mut self, text: &str, token: Token) {
         let item = token.inner().of(text);
-        let flag = if self.key.is_empty() && item.len() <= 128 { flag_name(item) } else { None };
+        let flag = if self.key.is_empty() && item.len() <= 128 {
+            flag_name(item)
+        } else {
+            None
+        };
         self.flag = flag.map(str::to_owned);
     }
 
@@ -189,7 +252,11 @@ impl Frame {
     fn close(self, mut use_value: impl FnMut(&str, Token)) {
         let Some(value) = self.value else { return };
         let label = self.label.unwrap_or_default();
-        let name = if promise(&label).is_some() { label } else { effective_name(&self.outer, "value").to_owned() };
+        let name = if promise(&label).is_some() {
+            label
+        } else {
+            effective_name(&self.outer, "value").to_owned()
+        };
         use_value(&name, value);
     }
 }
@@ -211,14 +278,23 @@ impl Found {
     }
 
     fn overlaps(&self, range: &Range<usize>) -> bool {
-        let after = self.claims.partition_point(|(claim, _)| claim.end <= range.start);
-        self.claims.get(after).is_some_and(|(claim, _)| claim.start < range.end)
+        let after = self
+            .claims
+            .partition_point(|(claim, _)| claim.end <= range.start);
+        self.claims
+            .get(after)
+            .is_some_and(|(claim, _)| claim.start < range.end)
     }
 
     fn secrets(&self, text: &str, settings: &Entropy) -> Vec<Secret> {
         let claims = self.claims.iter().filter_map(|(range, kind)| {
             let value = text.get(range.clone())?;
-            (!settings.allows(value)).then(|| Secret::new(value, range.clone(), *kind))
+            // What is random is called so whatever its name is.
+            let random = matches!(kind, Kind::Named(_))
+                && settings.enabled
+                && entropy::is_key(value, settings);
+            let kind = if random { Kind::Entropy } else { *kind };
+            (!settings.allows(value)).then(|| Secret::new(value, range.clone(), kind))
         });
         claims.collect()
     }
@@ -227,5 +303,6 @@ impl Found {
 fn looks_like_json(text: &str) -> bool {
     let text = text.trim();
     text.len() < json::MAX_INPUT
-        && (text.starts_with('{') && text.ends_with('}') || text.starts_with('[') && text.ends_with(']'))
+        && (text.starts_with('{') && text.ends_with('}')
+            || text.starts_with('[') && text.ends_with(']'))
 }

@@ -10,8 +10,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub(crate) mod context;
-pub(crate) mod entropy;
 mod encoded;
+pub(crate) mod entropy;
 mod layers;
 mod named;
 mod placeholder;
@@ -98,17 +98,28 @@ impl Secret {
 /// The text of a finding's message.
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Secret { bits, chars, sample, .. } = self;
+        let Secret {
+            bits,
+            chars,
+            sample,
+            ..
+        } = self;
         match self.kind {
             Kind::Shape(id) => {
                 let label = shapes::label(id);
                 write!(f, "{label} ({chars} chars, \"{sample}\")")
             }
             Kind::Named(word) => {
-                write!(f, "value under a name with `{word}` ({chars} chars, \"{sample}\")")
+                write!(
+                    f,
+                    "value under a name with `{word}` ({chars} chars, \"{sample}\")"
+                )
             }
             Kind::Entropy => {
-                write!(f, "high-entropy string ({bits:.1} bits/char, {chars} chars, \"{sample}\")")
+                write!(
+                    f,
+                    "high-entropy string ({bits:.1} bits/char, {chars} chars, \"{sample}\")"
+                )
             }
         }
     }

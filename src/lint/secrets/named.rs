@@ -11,14 +11,26 @@ use super::value::{self, Form};
 /// The longest name around a stem and the longest value that is read, in bytes.
 const NAME: usize = 64;
 const VALUE: usize = 2048;
+/// How far a tag in place of a value and a cookie header are followed.
+const SHORT: usize = 256;
 
 /// Schemes before the credentials of an `Authorization` header.
-const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "digest", "bot", "jwt", "negotiate"];
+const SCHEMES: &[&str] = &[
+    "bearer",
+    "basic",
+    "token",
+    "apikey",
+    "digest",
+    "bot",
+    "jwt",
+    "negotiate",
+];
 
 /// Words before a name that make it another one: `next page token: …`.
+#[rustfmt::skip]
 const RULED_OUT_BY: &[&str] = &[
-    "page", "next", "previous", "prev", "continuation", "max", "min", "total", "no", "pagination", "sync", "cursor", "progress",
-    "stop", "special", "public", "unknown", "invalid", "unexpected",
+    "page", "next", "previous", "prev", "continuation", "max", "min", "total", "no", "pagination",
+    "sync", "cursor", "progress", "stop", "special", "public", "unknown", "invalid", "unexpected",
 ];
 
 /// A value and the word that gave it away.
@@ -55,7 +67,8 @@ pub(super) fn in_member(text: &str, context: TextContext<'_>) -> Option<Named> {
     };
     let value = text.get(range.clone())?;
     let word = word_of(promise);
-    let accepted = is_secret(value, Form::Quoted, promise, context.place) && is_not_a_count(value, word);
+    let accepted =
+        is_secret(value, Form::Quoted, promise, context.place) && is_not_a_count(value, word);
     accepted.then_some(Named { range, word })
 }
 
@@ -80,9 +93,10 @@ pub(super) fn in_text(text: &str, hits: impl Iterator<Item = Hit>, place: Place)
 }
 
 fn assignment(text: &str, name: &Range<usize>, place: Place) -> Option<Named> {
+    // The tie comes first: most telling words in prose have none, and it is cheap.
+    let (at, tie) = tie(text, name)?;
     let promise = promise_in_text(text, name)?;
     let word = word_of(promise);
-    let (at, tie) = tie(text, name, word)?;
     let (range, form) = value_at(text, at);
     let mut range = range;
     if word == "cookie" || word == "cookies" {
@@ -108,10 +122,19 @@ fn promise_in_text(text: &str, name: &Range<usize>) -> Option<Promise> {
         return Some(Promise::Weak("key"));
     }
     let previous = before.strip_suffix(' ').map(|rest| {
-        let length = rest.bytes().rev().take(20).take_while(u8::is_ascii_alphabetic).count();
+        let length = rest
+            .bytes()
+            .rev()
+            .take(20)
+            .take_while(u8::is_ascii_alphabetic)
+            .count();
         rest.get(rest.len() - length..).unwrap_or_default()
     });
-    if previous.is_some_and(|word| RULED_OUT_BY.iter().any(|known| word.eq_ignore_ascii_case(known))) {
+    if previous.is_some_and(|word| {
+        RULED_OUT_BY
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
+    }) {
         return None;
     }
     context::promise(spelt)
@@ -130,7 +153,9 @@ fn is_secret(value: &str, form: Form, promise: Promise, place: Place) -> bool {
 
 /// Numbers are passwords and codes, but under other names they count something.
 fn is_not_a_count(value: &str, word: &str) -> bool {
-    let number = value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'%' | b'-'));
+    let number = value
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'%' | b'-'));
     !number || value.len() >= 4 && (word.starts_with("pass") || word == "pwd") || value.len() >= 12
 }
 
@@ -139,9 +164,15 @@ fn is_not_a_count(value: &str, word: &str) -> bool {
 fn stands_alone(text: &str, range: &Range<usize>, tie: Tie) -> bool {
     let value = text.get(range.clone()).unwrap_or_default();
     let next = text.as_bytes().get(range.end).copied();
-    let ends = matches!(next, None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'<'));
+    let ends = matches!(
+        next,
+        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'<')
+    );
     let wordlike = value::is_words(value);
-    let capital = value.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase());
+    let capital = value
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_uppercase());
     match tie {
         Tie::Colon if wordlike => ends && !capital,
         Tie::Colon => ends || matches!(next, Some(b',' | b';' | b')' | b'}' | b']')),
@@ -156,12 +187,19 @@ fn stands_alone(text: &str, range: &Range<usize>, tie: Tie) -> bool {
 fn name_around(text: &str, hit: &Hit) -> Range<usize> {
     let bytes = text.as_bytes();
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let left = bytes[..hit.start].iter().rev().take(NAME).take_while(part).count();
+    let left = bytes[..hit.start]
+        .iter()
+        .rev()
+        .take(NAME)
+        .take_while(part)
+        .count();
     let mut start = hit.start - left;
     // Patterns such as `sig=` and `?key=` take their punctuation with them.
     let own = bytes[hit.start..hit.end].iter();
     let (lead, tail) = (
-        own.clone().take_while(|byte| matches!(byte, b'?' | b'&')).count(),
+        own.clone()
+            .take_while(|byte| matches!(byte, b'?' | b'&'))
+            .count(),
         own.rev().take_while(|byte| **byte == b'=').count(),
     );
     start += if left == 0 { lead } else { 0 };
@@ -170,7 +208,8 @@ fn name_around(text: &str, hit: &Hit) -> Range<usize> {
         end += bytes[hit.end..].iter().take(NAME).take_while(part).count();
     }
     // The letter of a `\n` escape belongs to the escape.
-    let escaped = start.checked_sub(1).is_some_and(|i| bytes[i] == b'\\') && matches!(bytes[start], b'n' | b'r' | b't');
+    let escaped = start.checked_sub(1).is_some_and(|i| bytes[i] == b'\\')
+        && matches!(bytes[start], b'n' | b'r' | b't');
     if escaped && start < hit.start {
         start += 1;
     }
@@ -184,23 +223,39 @@ fn name_around(text: &str, hit: &Hit) -> Range<usize> {
 }
 
 /// Where the value of a name begins and how it is tied to it.
-fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
+fn tie(text: &str, name: &Range<usize>) -> Option<(usize, Tie)> {
     let bytes = text.as_bytes();
     let skip = |from: usize, is: fn(u8) -> bool, most: usize| {
-        from + bytes[from..].iter().take(most).take_while(|byte| is(**byte)).count()
+        from + bytes[from..]
+            .iter()
+            .take(most)
+            .take_while(|byte| is(**byte))
+            .count()
     };
-    if bytes.get(name.end) == Some(&b'>') && name.start.checked_sub(1).is_some_and(|i| bytes[i] == b'<') {
+    if bytes.get(name.end) == Some(&b'>')
+        && name.start.checked_sub(1).is_some_and(|i| bytes[i] == b'<')
+    {
         // `<TOKEN>_` and 12 digits is a redaction marker, not a tag.
-        let marker = text.get(name.end + 1..).is_some_and(|rest| placeholder::digest_tail(rest).is_some());
+        let marker = text
+            .get(name.end + 1..)
+            .is_some_and(|rest| placeholder::digest_tail(rest).is_some());
         return (!marker).then_some((name.end + 1, Tie::Equals));
     }
-    let closed = skip(name.end, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']' | b'*'), 4);
+    let closed = skip(
+        name.end,
+        |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']' | b'*'),
+        4,
+    );
     let sign = skip(closed, |byte| matches!(byte, b' ' | b'\t'), 8);
     let blank = sign > closed;
     let rest = text.get(sign..)?;
     let (length, colon) = if rest.starts_with(":=") || rest.starts_with("=>") {
         (2, true)
-    } else if rest.starts_with("::") || rest.starts_with("://") || rest.starts_with("==") || rest.starts_with("=~") {
+    } else if rest.starts_with("::")
+        || rest.starts_with("://")
+        || rest.starts_with("==")
+        || rest.starts_with("=~")
+    {
         return None;
     } else if rest.starts_with(':') {
         (1, true)
@@ -208,7 +263,9 @@ fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
         (1, false)
     } else if starts_with_ignore_case(rest, "%3d") || starts_with_ignore_case(rest, "%3a") {
         (3, false)
-    } else if is_flag(bytes, name.start) && blank || word == "bearer" && (blank || rest.starts_with("%20")) {
+    } else if is_flag(bytes, name.start) && blank
+        || is_bearer(text, name) && (blank || rest.starts_with("%20"))
+    {
         return Some((if blank { sign } else { sign + 3 }, Tie::Blank));
     } else {
         return None;
@@ -216,11 +273,27 @@ fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
     let after = sign + length;
     let value = skip(after, |byte| matches!(byte, b' ' | b'\t' | b'*'), 8);
     let spaced = blank || value > after;
-    Some((value, if colon { Tie::Colon } else if spaced { Tie::SpacedEquals } else { Tie::Equals }))
+    Some((
+        value,
+        if colon {
+            Tie::Colon
+        } else if spaced {
+            Tie::SpacedEquals
+        } else {
+            Tie::Equals
+        },
+    ))
+}
+
+fn is_bearer(text: &str, name: &Range<usize>) -> bool {
+    text.get(name.clone())
+        .is_some_and(|name| name.eq_ignore_ascii_case("bearer"))
 }
 
 fn is_flag(bytes: &[u8], start: usize) -> bool {
-    start.checked_sub(2).is_some_and(|i| bytes[i..start] == *b"--")
+    start
+        .checked_sub(2)
+        .is_some_and(|i| bytes[i..start] == *b"--")
 }
 
 /// The value that begins at `at`, without its quotes.
@@ -232,7 +305,11 @@ fn value_at(text: &str, at: usize) -> (Range<usize>, Form) {
     if prefixed && matches!(bytes.get(start + 1), Some(b'"' | b'\'')) {
         start += 1;
     }
-    let slashes = bytes[start..].iter().take(8).take_while(|byte| **byte == b'\\').count();
+    let slashes = bytes[start..]
+        .iter()
+        .take(8)
+        .take_while(|byte| **byte == b'\\')
+        .count();
     if let Some(quote @ (b'"' | b'\'' | b'`')) = bytes.get(start + slashes) {
         let inner = start + slashes + 1;
         if let Some(length) = closing(&bytes[inner..], *quote, slashes) {
@@ -240,20 +317,7 @@ fn value_at(text: &str, at: usize) -> (Range<usize>, Form) {
         }
         start = inner;
     }
-    let stops = |byte: &u8| {
-        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b',' | b';' | b'&' | b')' | b'[' | b']' | b'}' | b'|' | b'\\')
-    };
-    // A template or a tag is kept whole, so that it can be told from a value.
-    let length = match bytes.get(start) {
-        Some(b'<') => {
-            let tag = bytes[start..].iter().take(VALUE).position(|byte| *byte == b'>').map_or(1, |i| i + 1);
-            let rest = text.get(start + tag..).unwrap_or_default();
-            tag + placeholder::digest_tail(rest).unwrap_or(0)
-        }
-        Some(b'[') => bytes[start..].iter().take(VALUE).position(|byte| *byte == b']').map_or(1, |i| i + 1),
-        _ => bytes[start..].iter().take(VALUE).position(stops).unwrap_or(VALUE.min(bytes.len() - start)),
-    };
-    let mut end = start + length;
+    let mut end = start + bare_length(text, start);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -261,6 +325,30 @@ fn value_at(text: &str, at: usize) -> (Range<usize>, Form) {
         end = start + text[start..end].trim_end_matches('.').len();
     }
     (start..end, Form::Bare)
+}
+
+/// The length of an unquoted value. A template or tag is kept whole, so that it can be
+/// told from a value.
+fn bare_length(text: &str, start: usize) -> usize {
+    let rest = &text.as_bytes()[start..];
+    let through = |last: u8| {
+        let found = rest.iter().take(SHORT).position(|byte| *byte == last);
+        found.map_or(1, |at| at + 1)
+    };
+    match rest.first() {
+        Some(b'<') => {
+            let tag = through(b'>');
+            let after = text.get(start + tag..).unwrap_or_default();
+            tag + placeholder::digest_tail(after).unwrap_or(0)
+        }
+        Some(b'[') => through(b']'),
+        _ => {
+            let stops =
+                |byte: &u8| byte.is_ascii_whitespace() || br#""'`<>,;&)[]}|\"#.contains(byte);
+            let length = rest.iter().take(VALUE).position(stops);
+            length.unwrap_or(VALUE.min(rest.len()))
+        }
+    }
 }
 
 /// The length of what stands before the closing quote on the same line. Where the
@@ -271,7 +359,11 @@ fn closing(bytes: &[u8], quote: u8, slashes: usize) -> Option<usize> {
         match bytes.get(at)? {
             b'\n' => return None,
             b'\\' => {
-                let run = bytes[at..].iter().take(8).take_while(|byte| **byte == b'\\').count();
+                let run = bytes[at..]
+                    .iter()
+                    .take(8)
+                    .take_while(|byte| **byte == b'\\')
+                    .count();
                 let closes = slashes > 0 && run <= slashes && bytes.get(at + run) == Some(&quote);
                 if closes {
                     return Some(at);
@@ -297,17 +389,26 @@ fn without_scheme(text: &str, range: Range<usize>) -> Range<usize> {
         Some(after) => rest.len() - after.len(),
         None => rest.len() - rest.trim_start().len(),
     };
-    if blank == 0 { range } else { range.start + letters + blank..range.end }
+    if blank == 0 {
+        range
+    } else {
+        range.start + letters + blank..range.end
+    }
 }
 
 fn is_scheme(word: &str) -> bool {
-    SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+    SCHEMES
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// The bare value after the blank that follows a scheme.
 fn credentials_after(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = text.get(end..)?;
-    let blank = rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blank = rest
+        .bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
     (blank > 0).then(|| value_at(text, end + blank).0)
 }
 
@@ -318,7 +419,12 @@ fn line_rest(text: &str, range: Range<usize>, form: Form) -> Range<usize> {
     }
     let rest = text.as_bytes().get(range.start..).unwrap_or_default();
     let stops = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\');
-    let mut end = range.start + rest.iter().take(VALUE).position(stops).unwrap_or(VALUE.min(rest.len()));
+    let mut end = range.start
+        + rest
+            .iter()
+            .take(SHORT)
+            .position(stops)
+            .unwrap_or(SHORT.min(rest.len()));
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -327,13 +433,16 @@ fn line_rest(text: &str, range: Range<usize>, form: Form) -> Range<usize> {
 
 /// The first value in a cookie header that is no attribute.
 fn cookie_value(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    const ATTRIBUTES: [&str; 8] =
-        ["path", "expires", "max-age", "domain", "samesite", "secure", "httponly", "priority"];
+    const ATTRIBUTES: [&str; 8] = [
+        "path", "expires", "max-age", "domain", "samesite", "secure", "httponly", "priority",
+    ];
     let header = text.get(range.clone())?;
     let mut at = range.start;
     for pair in header.split(';') {
         if let Some((name, value)) = pair.split_once('=') {
-            let attribute = ATTRIBUTES.iter().any(|known| name.trim().eq_ignore_ascii_case(known));
+            let attribute = ATTRIBUTES
+                .iter()
+                .any(|known| name.trim().eq_ignore_ascii_case(known));
             let start = at + name.len() + 1;
             let token = !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
             if token && !attribute && !value::is_harmless(value, Form::Quoted) {
@@ -351,5 +460,6 @@ fn word_of(promise: Promise) -> &'static str {
 }
 
 fn starts_with_ignore_case(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    text.get(..start.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

@@ -42,8 +42,14 @@ pub(super) fn ends_in_label(before: &str) -> bool {
 }
 
 fn is_label(label: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
-    label.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && label.bytes().all(allowed)
+    let allowed = |byte: u8| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
+    };
+    label
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_uppercase())
+        && label.bytes().all(allowed)
 }
 
 /// Whether a value stands where a key would: a documented sample, one that says so
@@ -54,11 +60,27 @@ pub(super) fn is_filler(value: &str) -> bool {
 
 /// Words that nobody's random key contains by chance.
 fn says_so(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let plain = ["placeholder", "changeme", "change-me", "change_me", "redacted", "your-", "your_", "-here", "_here"];
-    value.contains("EXAMPLE")
-        || lower.contains("example")
-        || plain.iter().any(|word| lower.contains(word))
+    const WORDS: [&[u8]; 10] = [
+        b"example",
+        b"placeholder",
+        b"changeme",
+        b"change-me",
+        b"change_me",
+        b"redacted",
+        b"your-",
+        b"your_",
+        b"-here",
+        b"_here",
+    ];
+    (0..value.len()).any(|at| {
+        let rest = &value.as_bytes()[at..];
+        let first = rest[0].to_ascii_lowercase();
+        matches!(first, b'e' | b'p' | b'c' | b'r' | b'y' | b'-' | b'_')
+            && WORDS.iter().any(|word| {
+                rest.get(..word.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(word))
+            })
+    })
 }
 
 /// At least eight equal characters in a row, or a text of very few different ones.
@@ -83,7 +105,10 @@ fn is_repetitive(value: &str) -> bool {
 /// Whether half of a text or more counts up or down, as `abcdef…0123456789` does.
 pub(super) fn is_sequence(value: &str) -> bool {
     let bytes = value.as_bytes();
-    let steps = bytes.windows(2).filter(|pair| pair[1].abs_diff(pair[0]) == 1).count();
+    let steps = bytes
+        .windows(2)
+        .filter(|pair| pair[1].abs_diff(pair[0]) == 1)
+        .count();
     bytes.len() >= 4 && steps * 2 >= bytes.len()
 }
 
@@ -93,10 +118,22 @@ mod tests {
 
     #[test]
     fn markers_are_known() {
-        for marker in ["REDACTED", "<EMAIL>", "<EMAIL>_0123456789ab", "••••••••6411", "***"] {
+        for marker in [
+            "REDACTED",
+            "<EMAIL>",
+            "<EMAIL>_0123456789ab",
+            "••••••••6411",
+            "***",
+        ] {
             assert!(is_marker(marker), "{marker}");
         }
-        for other in ["REDACTED!x", "<email>", "<EMAIL>_0123456789abc", "6411", "••x"] {
+        for other in [
+            "REDACTED!x",
+            "<email>",
+            "<EMAIL>_0123456789abc",
+            "6411",
+            "••x",
+        ] {
             assert!(!is_marker(other), "{other}");
         }
     }
@@ -111,7 +148,13 @@ mod tests {
 
     #[test]
     fn filler_is_known() {
-        for filler in ["XXXXXXXXXXXXXXXXXXXX", "AKIAIOSFODNN7EXAMPLE", "0000000000", "abababababab", "your-api-key-here"] {
+        for filler in [
+            "XXXXXXXXXXXXXXXXXXXX",
+            "AKIAIOSFODNN7EXAMPLE",
+            "0000000000",
+            "abababababab",
+            "your-api-key-here",
+        ] {
             assert!(is_filler(filler), "{filler}");
         }
         assert!(!is_filler("q8N2vR5xL1mZ7pK4tW9y"));

@@ -14,34 +14,43 @@ pub(super) enum Form {
 }
 
 /// Words that stand where a secret would and are none: types, states, advice.
+#[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "string", "str", "number", "integer", "int", "boolean", "bool", "object", "array", "list", "dict",
-    "bytes", "buffer", "any", "unknown", "void", "null", "nil", "none", "undefined", "true",
-    "false", "yes", "no", "on", "off", "optional", "required", "mandatory", "hidden", "masked",
-    "redacted", "removed", "omitted", "unset", "empty", "n/a", "na", "tbd", "todo", "default",
-    "valid", "invalid", "expired", "missing", "present", "enabled", "disabled", "active", "revoked",
-    "bearer", "basic", "digest", "negotiate", "oauth", "oauth2", "sso", "jwt", "saml", "ldap", "apikey", "env", "file",
-    "environment", "header", "query", "body", "cookie", "prompt", "stdin", "keychain", "vault", "config",
-    "self", "this", "option", "result", "field", "text", "password", "passwd", "pass", "token", "secret", "credentials",
-    "overview", "usage", "example", "examples", "description", "note", "notes", "see", "use", "not", "the", "and", "for", "with", "used", "set",
-    "tokens", "keys", "secrets", "passwords", "authentication", "authorization", "deleted", "custom", "secretstr", "sensitive", "confidential", "generated", "auto", "same-origin", "include", "omit", "plain", "encrypted",
+    "string", "str", "number", "integer", "int", "boolean", "bool", "object", "array", "list",
+    "dict", "bytes", "buffer", "any", "unknown", "void", "null", "nil", "none", "undefined",
+    "true", "false", "yes", "no", "on", "off", "optional", "required", "mandatory", "hidden",
+    "masked", "redacted", "removed", "omitted", "unset", "empty", "n/a", "na", "tbd", "todo",
+    "default", "valid", "invalid", "expired", "missing", "present", "enabled", "disabled",
+    "active", "revoked", "bearer", "basic", "digest", "negotiate", "oauth", "oauth2", "sso",
+    "jwt", "saml", "ldap", "apikey", "env", "file", "environment", "header", "query", "body",
+    "cookie", "prompt", "stdin", "keychain", "vault", "config", "self", "this", "option",
+    "result", "field", "text", "password", "passwd", "pass", "token", "secret", "credentials",
+    "overview", "usage", "example", "examples", "description", "note", "notes", "see", "use",
+    "not", "the", "and", "for", "with", "used", "set", "tokens", "keys", "secrets", "passwords",
+    "authentication", "authorization", "deleted", "custom", "secretstr", "sensitive",
+    "confidential", "generated", "auto", "same-origin", "include", "omit", "plain", "encrypted",
 ];
 
 /// Words of which placeholders such as `your-api-key-here` are made.
+#[rustfmt::skip]
 const FILLER_WORDS: &[&str] = &[
-    "your", "my", "the", "a", "an", "some", "here", "insert", "enter", "replace", "with", "put", "add", "example",
-    "sample", "placeholder", "dummy", "fake", "change", "changeme", "me", "token", "secret", "password", "pass",
-    "key", "api", "access", "auth", "value", "string", "goes", "user", "username", "name", "this", "to", "be", "set",
-    "new", "old", "current", "valid", "invalid", "env", "var", "variable", "from", "bearer", "client", "id",
-    "private", "public", "field", "text", "todo", "redacted", "hidden", "masked", "removed", "omitted", "personal",
-    "actual", "real", "refresh", "app", "apikey", "authorization", "credentials", "test", "in", "of", "is", "and", "or",
+    "your", "my", "the", "a", "an", "some", "here", "insert", "enter", "replace", "with", "put",
+    "add", "example", "sample", "placeholder", "dummy", "fake", "change", "changeme", "me",
+    "token", "secret", "password", "pass", "key", "api", "access", "auth", "value", "string",
+    "goes", "user", "username", "name", "this", "to", "be", "set", "new", "old", "current",
+    "valid", "invalid", "env", "var", "variable", "from", "bearer", "client", "id", "private",
+    "public", "field", "text", "todo", "redacted", "hidden", "masked", "removed", "omitted",
+    "personal", "actual", "real", "refresh", "app", "apikey", "authorization", "credentials",
+    "test", "in", "of", "is", "and", "or",
 ];
 
 /// Beginnings of expressions that fetch a secret instead of holding one.
+#[rustfmt::skip]
 const REFERENCES: &[&str] = &[
-    "process.env", "os.environ", "os.getenv", "getenv", "env.", "env:", "secrets.", "vault:", "import.meta",
-    "config.", "settings.", "self.", "this.", "args.", "options.", "ctx.", "http://", "https://", "arn:", "/", "./", "../",
-    "~/", "projects/", "op://", "ref+", "!ref", "!sub", "file:", "urn:", "data:",
+    "process.env", "os.environ", "os.getenv", "getenv", "env.", "env:", "secrets.", "vault:",
+    "import.meta", "config.", "settings.", "self.", "this.", "args.", "options.", "ctx.",
+    "http://", "https://", "arn:", "/", "./", "../", "~/", "projects/", "op://", "ref+", "!ref",
+    "!sub", "file:", "urn:", "data:",
 ];
 
 /// Whether a value holds nothing to hide.
@@ -63,7 +72,12 @@ pub(super) fn is_harmless(value: &str, form: Form) -> bool {
 pub(super) fn is_credible(value: &str) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
-    let symbols = value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'~'));
+    let symbols = value.bytes().any(|byte| {
+        matches!(
+            byte,
+            b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'~'
+        )
+    });
     value.len() >= 6
         && !value.contains(char::is_whitespace)
         && letters
@@ -73,18 +87,25 @@ pub(super) fn is_credible(value: &str) -> bool {
 
 fn is_version_or_date(value: &str) -> bool {
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    letters <= 1 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'/' | b':' | b'+'))
+    letters <= 1
+        && value.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'/' | b':' | b'+')
+        })
 }
 
 /// Whether every run of letters reads like a word.
 pub(super) fn is_words(value: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b':');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b':');
     value.bytes().all(plain) && words::composition(&words::segments(value)).0 >= 0.6
 }
 
 /// `$TOKEN`, `${TOKEN}`, `{{ token }}`, `%(token)s`, `<your token>`, `[token]`, `sk-...`.
 fn is_template(value: &str) -> bool {
-    let opens = value.starts_with(['$', '{', '[', '(']) || value.starts_with("%(") || value.starts_with("%s");
+    let opens = value.starts_with(['$', '{', '[', '('])
+        || ["%(", "%s", "%d"]
+            .iter()
+            .any(|start| value.starts_with(start));
     let angled = value.starts_with('<') && (value.ends_with('>') || value.contains(">_"))
         || value.starts_with("&lt;");
     let holds = ["${", "{{", "$(", "<%", "••", "***", "...", "…", "%s"];
@@ -94,7 +115,9 @@ fn is_template(value: &str) -> bool {
 
 fn is_stop_word(value: &str) -> bool {
     let bare = value.trim_end_matches(['?', '.', '!', ':']);
-    STOP_WORDS.iter().any(|word| bare.eq_ignore_ascii_case(word))
+    STOP_WORDS
+        .iter()
+        .any(|word| bare.eq_ignore_ascii_case(word))
 }
 
 fn is_made_of_filler(value: &str) -> bool {
@@ -102,15 +125,22 @@ fn is_made_of_filler(value: &str) -> bool {
         return false;
     }
     let words = super::context::words(value);
-    !words.is_empty() && words.iter().all(|word| FILLER_WORDS.contains(&word.as_str()))
+    !words.is_empty()
+        && words
+            .iter()
+            .all(|word| FILLER_WORDS.contains(&word.as_str()))
         || words.first().is_some_and(|word| word == "your")
-        || words.iter().any(|word| word == "placeholder" || word == "changeme")
+        || words
+            .iter()
+            .any(|word| word == "placeholder" || word == "changeme")
 }
 
 /// `GITHUB_TOKEN`: the name of a variable.
 fn is_variable_name(value: &str) -> bool {
     value.contains('_')
-        && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
         && is_words(value)
 }
 
@@ -121,7 +151,9 @@ fn is_few_characters(value: &str) -> bool {
 
 fn is_reference(value: &str) -> bool {
     let known = REFERENCES.iter().any(|start| {
-        value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+        value
+            .get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start))
     });
     // A base64 key may begin with a slash; a path is made of words.
     known && (!value.starts_with('/') || is_words(value))
@@ -135,10 +167,16 @@ fn is_prose(value: &str) -> bool {
 /// `config.token`, `getToken()`, `a::b`, `response_token`.
 fn is_expression(value: &str) -> bool {
     let called = value.contains('(') || value.contains("->") || value.contains("::");
-    let dotted = value.contains('.') && value.split('.').all(|part| {
-        part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_') && is_words(part)
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    });
+    let dotted = value.contains('.')
+        && value.split('.').all(|part| {
+            part.bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                && is_words(part)
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
     called || dotted
 }
 
@@ -149,9 +187,27 @@ mod tests {
     #[test]
     fn stand_ins_are_harmless() {
         for value in [
-            "", "ab", "string", "None", "<your token>", "$TOKEN", "${TOKEN}", "{{ token }}", "your-api-key-here",
-            "YOUR_API_KEY", "GITHUB_TOKEN", "my_token", "REDACTED", "••••••6411", "********", "sk-...",
-            "https://example.org/token", "/etc/ssl/private/server.pem", "Access token", "process.env.TOKEN", "<TOKEN>_0123456789ab",
+            "",
+            "ab",
+            "string",
+            "None",
+            "<your token>",
+            "$TOKEN",
+            "${TOKEN}",
+            "{{ token }}",
+            "your-api-key-here",
+            "YOUR_API_KEY",
+            "GITHUB_TOKEN",
+            "my_token",
+            "REDACTED",
+            "••••••6411",
+            "********",
+            "sk-...",
+            "https://example.org/token",
+            "/etc/ssl/private/server.pem",
+            "Access token",
+            "process.env.TOKEN",
+            "<TOKEN>_0123456789ab",
         ] {
             assert!(is_harmless(value, Form::Quoted), "{value}");
         }
@@ -161,17 +217,39 @@ mod tests {
 
     #[test]
     fn values_are_not_harmless() {
-        for value in ["SomeWordsXyz", "aAbBcCdDeF", "abc", "s3cr3t-value-1", "a<b>", "hunter2", "8f14e45f-not-real", "correct-horse"] {
+        for value in [
+            "SomeWordsXyz",
+            "aAbBcCdDeF",
+            "abc",
+            "s3cr3t-value-1",
+            "a<b>",
+            "hunter2",
+            "8f14e45f-not-real",
+            "correct-horse",
+        ] {
             assert!(!is_harmless(value, Form::Quoted), "{value}");
         }
     }
 
     #[test]
     fn credible_values_do_not_read_like_words() {
-        for value in ["hunter2", "aAbBcCdDeF", "s3cr3t-value-1", "pa$$word", "q8N2vR5x"] {
+        for value in [
+            "hunter2",
+            "aAbBcCdDeF",
+            "s3cr3t-value-1",
+            "pa$$word",
+            "q8N2vR5x",
+        ] {
             assert!(is_credible(value), "{value}");
         }
-        for value in ["abc", "swordfish", "Overview", "1.2.3", "2024-01-02", "two words1"] {
+        for value in [
+            "abc",
+            "swordfish",
+            "Overview",
+            "1.2.3",
+            "2024-01-02",
+            "two words1",
+        ] {
             assert!(!is_credible(value), "{value}");
         }
     }
