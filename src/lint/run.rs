@@ -150,7 +150,7 @@ fn scan_message(
                 }
                 read_definition(context, active, &definition, sink);
             }
-            Item::ListingEnd(defines, _) => {
+            Item::ListingEnd(defines) => {
                 let names = std::mem::take(listing);
                 for (rule, check) in active.checks() {
                     if let Check::Listing(check) = check {
@@ -170,11 +170,6 @@ fn read_definition(
     sink: &mut Sink,
 ) {
     let owner = Owner::of(definition);
-    for (rule, check) in active.checks() {
-        if let Check::Definition(check) = check {
-            check(context, definition, &mut Findings::new(rule, sink));
-        }
-    }
     for text in &definition.texts {
         read_text(context, active, text, &owner, sink);
     }

@@ -152,8 +152,8 @@ pub(crate) enum Item<'a> {
     Text(Text<'a>),
     /// A definition, whole.
     Definition(Definition<'a>),
-    /// The end of an array of definitions, with the array's place.
-    ListingEnd(Defined, Span),
+    /// The end of an array of definitions.
+    ListingEnd(Defined),
     /// A value nested too deep to look into.
     TooDeep(Span),
 }
@@ -305,7 +305,7 @@ impl<'a> Walk<'a, '_> {
             end: token.span.end,
         };
         if let (Context::Definitions(defines), Kind::EndArray) = (frame.context, token.kind) {
-            (self.visit)(Item::ListingEnd(defines, span));
+            (self.visit)(Item::ListingEnd(defines));
         } else if frame.context.defines().is_some() && token.kind == Kind::EndObject {
             if let Some(mut definition) = self.definition.take() {
                 definition.span = span;

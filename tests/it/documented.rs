@@ -20,10 +20,15 @@ fn documented_commands_print_what_is_shown() {
         while let Some(line) = lines.next() {
             expected.push_str(line);
             expected.push('\n');
-            let Some(arguments) = arguments_of(line) else { continue };
+            let Some(arguments) = arguments_of(line) else {
+                continue;
+            };
             commands += 1;
             // What is shown ends with the block or with the next command.
-            while lines.next_if(|line| !line.starts_with("```") && !line.starts_with("$ ")).is_some() {}
+            while lines
+                .next_if(|line| !line.starts_with("```") && !line.starts_with("$ "))
+                .is_some()
+            {}
             let run = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
             expected.push_str(&run.stdout);
             expected.push_str(&run.stderr);
@@ -35,7 +40,10 @@ fn documented_commands_print_what_is_shown() {
             std::fs::write(&path, &expected).expect("a writable document");
         }
         let shown = std::fs::read_to_string(&path).expect("the document");
-        assert_eq!(shown, expected, "{document}: set UPDATE_FIXTURES=1 to write it");
+        assert_eq!(
+            shown, expected,
+            "{document}: set UPDATE_FIXTURES=1 to write it"
+        );
     }
     assert!(commands >= 8, "only {commands} commands are shown");
 }

@@ -23,7 +23,7 @@ mod r017_known_secret;
 use super::findings::Findings;
 use super::reading::Reading;
 use super::run::Context;
-use super::surfaces::{Defined, Definition};
+use super::surfaces::Defined;
 use crate::cassette::view::Paired;
 use crate::finding::Severity;
 use crate::wire::json::Span;
@@ -72,8 +72,6 @@ impl Evidence {
 pub(crate) enum Check {
     /// Each text.
     Text(fn(&Reading<'_>, &mut Findings<'_>)),
-    /// Each definition, whole.
-    Definition(fn(&Context<'_>, &Definition<'_>, &mut Findings<'_>)),
     /// The names in each array of definitions.
     Listing(fn(Defined, &[(String, Span)], &mut Findings<'_>)),
     /// Each message with the request that it answers.

@@ -8,38 +8,12 @@ const PEEK: usize = 64;
 
 /// The first characters of base64 payloads of images, sound, fonts, archives and
 /// documents, and of public keys.
+#[rustfmt::skip]
 const BINARY: &[&str] = &[
-    "iVBORw0KGgo",
-    "/9j/",
-    "R0lGOD",
-    "UklGR",
-    "AAABAA",
-    "SUkqA",
-    "TU0AK",
-    "JVBERi0",
-    "UEsDB",
-    "H4sIA",
-    "AAAAIGZ0eX",
-    "AAAAHGZ0eX",
-    "AAAAGGZ0eX",
-    "SUQz",
-    "//uQ",
-    "T2dnUw",
-    "ZkxhQ",
-    "d09GMg",
-    "d09GRg",
-    "AAEAAAA",
-    "T1RUTw",
-    "AGFzbQ",
-    "GkXfo",
-    "N3q8rycc",
-    "KLUv",
-    "QlpoOT",
-    "/Td6WFo",
-    "AAAAB3NzaC1",
-    "AAAAC3NzaC1",
-    "AAAAE2VjZHNh",
-    "AAAAGnNrLX",
+    "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "AAABAA", "SUkqA", "TU0AK", "JVBERi0", "UEsDB",
+    "H4sIA", "AAAAIGZ0eX", "AAAAHGZ0eX", "AAAAGGZ0eX", "SUQz", "//uQ", "T2dnUw", "ZkxhQ",
+    "d09GMg", "d09GRg", "AAEAAAA", "T1RUTw", "AGFzbQ", "GkXfo", "N3q8rycc", "KLUv", "QlpoOT",
+    "/Td6WFo", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLX",
 ];
 
 /// The text that a token of key characters encodes, if it is readable text.

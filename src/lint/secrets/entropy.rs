@@ -105,17 +105,16 @@ pub(super) fn runs(text: &str, shortest: usize) -> impl Iterator<Item = Run<'_>>
     })
 }
 
-/// The secret in a run, if it looks like one.
-pub(super) fn judge(
-    run: &Run<'_>,
-    settings: &Entropy,
-    context: TextContext<'_>,
-    addresses: &Addresses,
-) -> Vec<Secret> {
-    let excused = matches!(context.place, Place::Title | Place::Media)
-        || encoded::is_binary(&run.token)
+/// Whether random strings are expected where a text stands.
+pub(super) fn is_excused(context: TextContext<'_>) -> bool {
+    matches!(context.place, Place::Title | Place::Media) || context::is_inert(context.name)
+}
+
+/// The secrets in a run: none, one, or several with words between them.
+pub(super) fn judge(run: &Run<'_>, settings: &Entropy, addresses: &Addresses) -> Vec<Secret> {
+    let excused = encoded::is_binary(&run.token)
         || is_integrity(&run.token)
-        || has_inert_label(run, context)
+        || has_inert_label(run)
         || is_public_block(run.before)
         || is_media_address(run.before)
         || addresses.cover(run.range.start);
@@ -138,6 +137,11 @@ pub(super) fn judge(
         }
     }
     found
+}
+
+/// Whether a whole value is a random token.
+pub(super) fn is_key(value: &str, settings: &Entropy) -> bool {
+    value.bytes().all(prefilter::is_key_byte) && is_random(value, settings)
 }
 
 fn is_random(token: &str, settings: &Entropy) -> bool {
@@ -169,12 +173,17 @@ fn parts(token: &str, min_length: usize) -> Vec<Range<usize>> {
 /// too, so that short components count as plain only at the ends.
 fn path_parts(token: &str, range: Range<usize>, min_length: usize, parts: &mut Vec<Range<usize>>) {
     let text = &token[range.clone()];
+    // No path is that long, and a long payload is one thing.
+    if text.len() > READ || !text.contains('/') {
+        parts.push(trimmed(token, range));
+        return;
+    }
     let mut components: Vec<(Range<usize>, bool)> = Vec::new();
     let mut at = range.start;
     for component in text.split('/') {
         let whole = at..at + component.len();
-        let head = component.get(..READ).unwrap_or(component);
-        let plain = component.len() >= 4 && words::composition(&words::segments(head)).0 >= 0.6;
+        let plain =
+            component.len() >= 4 && words::composition(&words::segments(component)).0 >= 0.6;
         components.push((whole, plain));
         at += component.len() + 1;
     }
@@ -251,7 +260,7 @@ fn unfold(text: &str, range: &Range<usize>) -> (usize, Option<String>) {
     let start = range.start + glued(text, range);
     let width = range.end - start;
     let mut end = range.end;
-    if width < 60 || width > 200 {
+    if !(60..=200).contains(&width) {
         return (end, None);
     }
     let mut joined: Option<String> = None;
@@ -294,12 +303,8 @@ fn is_integrity(token: &str) -> bool {
     digest.is_some_and(|digest| digest.len() >= 20 && digest.len() <= 128)
 }
 
-/// Whether the name before a run, or that of the whole text, says that it is a
-/// cursor, digest, id or the like.
-fn has_inert_label(run: &Run<'_>, context: TextContext<'_>) -> bool {
-    if context::is_inert(context.name) {
-        return true;
-    }
+/// Whether the name before a run says that it is a cursor, digest, id or the like.
+fn has_inert_label(run: &Run<'_>) -> bool {
     let Some((label, assigned)) = label(run.before) else {
         return false;
     };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::context::{Place, TextContext, effective_name, flag_name, promise};
 use super::entropy::{self, Addresses};
 use super::named::{self, Named};
-use super::prefilter::{self, Hit, What};
+use super::prefilter::{self, Hit};
 use super::shapes::{self, Shape};
 use super::{Entropy, Kind, Secret, encoded};
 use crate::wire::json::{self, Kind as TokenKind, Scanner, Token};
@@ -53,17 +53,13 @@ impl Walk<'_> {
     /// Text that is not JSON as a whole.
     fn plain(self, text: &str, context: TextContext<'_>) -> Vec<Secret> {
         let hits: Vec<Hit> = prefilter::hits(text).collect();
-        let prefixes = hits
-            .iter()
-            .copied()
-            .filter(|hit| matches!(hit.what, What::Prefix(_)));
         let mut found = Found::default();
-        let shapes = shapes::find_at(text, prefixes).into_iter();
+        let shapes = shapes::find_at(text, hits.iter().copied()).into_iter();
         found.claim(shapes.map(|Shape { range, kind, .. }| (range, Kind::Shape(kind))));
         if context.place != Place::Media {
             let named = |Named { range, word }: Named| (range, Kind::Named(word));
             found.claim(named::in_member(text, context).into_iter().map(named));
-            let stems = hits.iter().copied().filter(|hit| hit.what == What::Stem);
+            let stems = hits.into_iter().filter(|hit| hit.shape.is_none());
             found.claim(
                 named::in_text(text, stems, context.place)
                     .into_iter()
@@ -85,6 +81,7 @@ impl Walk<'_> {
         secrets: &mut Vec<Secret>,
     ) {
         let shortest = self.settings.min_length.min(encoded::SHORTEST);
+        let mut inert: Option<bool> = None;
         let mut addresses: Option<Addresses> = None;
         for run in entropy::runs(text, shortest) {
             if found.overlaps(&run.range) {
@@ -107,7 +104,10 @@ impl Walk<'_> {
                 }));
             } else if self.settings.enabled {
                 let addresses = addresses.get_or_insert_with(|| Addresses::of(text));
-                secrets.extend(entropy::judge(&run, self.settings, context, addresses));
+                let inert = *inert.get_or_insert_with(|| entropy::is_excused(context));
+                if !inert {
+                    secrets.extend(entropy::judge(&run, self.settings, addresses));
+                }
             }
         }
     }
@@ -121,7 +121,7 @@ impl Walk<'_> {
             let place = context.place;
             match token.kind {
                 TokenKind::BeginObject | TokenKind::BeginArray => {
-                    let name = open.last().map_or_else(String::new, Frame::name);
+                    let name = open.last().map_or("", Frame::name).to_owned();
                     open.push(Frame::new(name));
                 }
                 TokenKind::EndObject | TokenKind::EndArray => {
@@ -131,16 +131,24 @@ impl Walk<'_> {
                     });
                 }
                 TokenKind::Key => {
-                    self.string(text, token, TextContext { name: "", place }, &mut found);
+                    // A name is no place for a password, but keys do turn up as one.
+                    if prefilter::next_run(token.inner().of(text).as_bytes(), 0, encoded::SHORTEST)
+                        .is_some()
+                    {
+                        self.string(text, token, TextContext { name: "", place }, &mut found);
+                    }
                     let inner = json::decode(token.inner().of(text)).into_owned();
                     open.last_mut()?.key = inner;
                 }
                 TokenKind::String => {
                     let frame = open.last_mut()?;
                     if !frame.waits(text, token) {
-                        let name = frame.name();
+                        let context = TextContext {
+                            name: frame.name(),
+                            place,
+                        };
+                        self.string(text, token, context, &mut found);
                         frame.note_flag(text, token);
-                        self.string(text, token, TextContext { name: &name, place }, &mut found);
                     }
                 }
                 TokenKind::Number | TokenKind::True | TokenKind::False | TokenKind::Null => {}
@@ -154,6 +162,12 @@ impl Walk<'_> {
     fn string(self, text: &str, token: Token, context: TextContext<'_>, found: &mut Vec<Secret>) {
         let inner = token.inner();
         let raw = inner.of(text);
+        let possible = prefilter::may_hold_secret(raw, self.settings.min_length)
+            || promise(context.name).is_some()
+            || token.escaped;
+        if !possible {
+            return;
+        }
         let decoded = json::decode(raw);
         let secrets = self.text(&decoded, context);
         if secrets.is_empty() {
@@ -203,10 +217,10 @@ impl Frame {
     }
 
     /// The name that the next value goes by.
-    fn name(&self) -> String {
+    fn name(&self) -> &str {
         match &self.flag {
-            Some(flag) if self.key.is_empty() => flag.clone(),
-            _ => effective_name(&self.outer, &self.key).to_owned(),
+            Some(flag) if self.key.is_empty() => flag,
+            _ => effective_name(&self.outer, &self.key),
         }
     }
 
@@ -275,7 +289,12 @@ impl Found {
     fn secrets(&self, text: &str, settings: &Entropy) -> Vec<Secret> {
         let claims = self.claims.iter().filter_map(|(range, kind)| {
             let value = text.get(range.clone())?;
-            (!settings.allows(value)).then(|| Secret::new(value, range.clone(), *kind))
+            // What is random is called so whatever its name is.
+            let random = matches!(kind, Kind::Named(_))
+                && settings.enabled
+                && entropy::is_key(value, settings);
+            let kind = if random { Kind::Entropy } else { *kind };
+            (!settings.allows(value)).then(|| Secret::new(value, range.clone(), kind))
         });
         claims.collect()
     }

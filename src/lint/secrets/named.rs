@@ -11,6 +11,8 @@ use super::value::{self, Form};
 /// The longest name around a stem and the longest value that is read, in bytes.
 const NAME: usize = 64;
 const VALUE: usize = 2048;
+/// How far a tag in place of a value and a cookie header are followed.
+const SHORT: usize = 256;
 
 /// Schemes before the credentials of an `Authorization` header.
 const SCHEMES: &[&str] = &[
@@ -25,26 +27,10 @@ const SCHEMES: &[&str] = &[
 ];
 
 /// Words before a name that make it another one: `next page token: …`.
+#[rustfmt::skip]
 const RULED_OUT_BY: &[&str] = &[
-    "page",
-    "next",
-    "previous",
-    "prev",
-    "continuation",
-    "max",
-    "min",
-    "total",
-    "no",
-    "pagination",
-    "sync",
-    "cursor",
-    "progress",
-    "stop",
-    "special",
-    "public",
-    "unknown",
-    "invalid",
-    "unexpected",
+    "page", "next", "previous", "prev", "continuation", "max", "min", "total", "no", "pagination",
+    "sync", "cursor", "progress", "stop", "special", "public", "unknown", "invalid", "unexpected",
 ];
 
 /// A value and the word that gave it away.
@@ -107,9 +93,10 @@ pub(super) fn in_text(text: &str, hits: impl Iterator<Item = Hit>, place: Place)
 }
 
 fn assignment(text: &str, name: &Range<usize>, place: Place) -> Option<Named> {
+    // The tie comes first: most telling words in prose have none, and it is cheap.
+    let (at, tie) = tie(text, name)?;
     let promise = promise_in_text(text, name)?;
     let word = word_of(promise);
-    let (at, tie) = tie(text, name, word)?;
     let (range, form) = value_at(text, at);
     let mut range = range;
     if word == "cookie" || word == "cookies" {
@@ -236,7 +223,7 @@ fn name_around(text: &str, hit: &Hit) -> Range<usize> {
 }
 
 /// Where the value of a name begins and how it is tied to it.
-fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
+fn tie(text: &str, name: &Range<usize>) -> Option<(usize, Tie)> {
     let bytes = text.as_bytes();
     let skip = |from: usize, is: fn(u8) -> bool, most: usize| {
         from + bytes[from..]
@@ -277,7 +264,7 @@ fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
     } else if starts_with_ignore_case(rest, "%3d") || starts_with_ignore_case(rest, "%3a") {
         (3, false)
     } else if is_flag(bytes, name.start) && blank
-        || word == "bearer" && (blank || rest.starts_with("%20"))
+        || is_bearer(text, name) && (blank || rest.starts_with("%20"))
     {
         return Some((if blank { sign } else { sign + 3 }, Tie::Blank));
     } else {
@@ -296,6 +283,11 @@ fn tie(text: &str, name: &Range<usize>, word: &str) -> Option<(usize, Tie)> {
             Tie::Equals
         },
     ))
+}
+
+fn is_bearer(text: &str, name: &Range<usize>) -> bool {
+    text.get(name.clone())
+        .is_some_and(|name| name.eq_ignore_ascii_case("bearer"))
 }
 
 fn is_flag(bytes: &[u8], start: usize) -> bool {
@@ -325,48 +317,7 @@ fn value_at(text: &str, at: usize) -> (Range<usize>, Form) {
         }
         start = inner;
     }
-    let stops = |byte: &u8| {
-        byte.is_ascii_whitespace()
-            || matches!(
-                byte,
-                b'"' | b'\''
-                    | b'`'
-                    | b'<'
-                    | b'>'
-                    | b','
-                    | b';'
-                    | b'&'
-                    | b')'
-                    | b'['
-                    | b']'
-                    | b'}'
-                    | b'|'
-                    | b'\\'
-            )
-    };
-    // A template or a tag is kept whole, so that it can be told from a value.
-    let length = match bytes.get(start) {
-        Some(b'<') => {
-            let tag = bytes[start..]
-                .iter()
-                .take(VALUE)
-                .position(|byte| *byte == b'>')
-                .map_or(1, |i| i + 1);
-            let rest = text.get(start + tag..).unwrap_or_default();
-            tag + placeholder::digest_tail(rest).unwrap_or(0)
-        }
-        Some(b'[') => bytes[start..]
-            .iter()
-            .take(VALUE)
-            .position(|byte| *byte == b']')
-            .map_or(1, |i| i + 1),
-        _ => bytes[start..]
-            .iter()
-            .take(VALUE)
-            .position(stops)
-            .unwrap_or(VALUE.min(bytes.len() - start)),
-    };
-    let mut end = start + length;
+    let mut end = start + bare_length(text, start);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -374,6 +325,30 @@ fn value_at(text: &str, at: usize) -> (Range<usize>, Form) {
         end = start + text[start..end].trim_end_matches('.').len();
     }
     (start..end, Form::Bare)
+}
+
+/// The length of an unquoted value. A template or tag is kept whole, so that it can be
+/// told from a value.
+fn bare_length(text: &str, start: usize) -> usize {
+    let rest = &text.as_bytes()[start..];
+    let through = |last: u8| {
+        let found = rest.iter().take(SHORT).position(|byte| *byte == last);
+        found.map_or(1, |at| at + 1)
+    };
+    match rest.first() {
+        Some(b'<') => {
+            let tag = through(b'>');
+            let after = text.get(start + tag..).unwrap_or_default();
+            tag + placeholder::digest_tail(after).unwrap_or(0)
+        }
+        Some(b'[') => through(b']'),
+        _ => {
+            let stops =
+                |byte: &u8| byte.is_ascii_whitespace() || br#""'`<>,;&)[]}|\"#.contains(byte);
+            let length = rest.iter().take(VALUE).position(stops);
+            length.unwrap_or(VALUE.min(rest.len()))
+        }
+    }
 }
 
 /// The length of what stands before the closing quote on the same line. Where the
@@ -447,9 +422,9 @@ fn line_rest(text: &str, range: Range<usize>, form: Form) -> Range<usize> {
     let mut end = range.start
         + rest
             .iter()
-            .take(VALUE)
+            .take(SHORT)
             .position(stops)
-            .unwrap_or(VALUE.min(rest.len()));
+            .unwrap_or(SHORT.min(rest.len()));
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -60,21 +60,27 @@ pub(super) fn is_filler(value: &str) -> bool {
 
 /// Words that nobody's random key contains by chance.
 fn says_so(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let plain = [
-        "placeholder",
-        "changeme",
-        "change-me",
-        "change_me",
-        "redacted",
-        "your-",
-        "your_",
-        "-here",
-        "_here",
+    const WORDS: [&[u8]; 10] = [
+        b"example",
+        b"placeholder",
+        b"changeme",
+        b"change-me",
+        b"change_me",
+        b"redacted",
+        b"your-",
+        b"your_",
+        b"-here",
+        b"_here",
     ];
-    value.contains("EXAMPLE")
-        || lower.contains("example")
-        || plain.iter().any(|word| lower.contains(word))
+    (0..value.len()).any(|at| {
+        let rest = &value.as_bytes()[at..];
+        let first = rest[0].to_ascii_lowercase();
+        matches!(first, b'e' | b'p' | b'c' | b'r' | b'y' | b'-' | b'_')
+            && WORDS.iter().any(|word| {
+                rest.get(..word.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(word))
+            })
+    })
 }
 
 /// At least eight equal characters in a row, or a text of very few different ones.

