@@ -23,7 +23,6 @@ pub(crate) struct Answer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listed {
     pub(crate) listing: Listing,
-    pub(crate) position: u32,
     /// The string that names it.
     pub(crate) name: Option<Span>,
     pub(crate) span: Span,
@@ -73,7 +72,6 @@ struct Reader<'a> {
 /// The element that is being read.
 #[derive(Default)]
 struct Item {
-    position: u32,
     start: u32,
     name: Option<Span>,
     /// Whether the next value is its name.
@@ -124,7 +122,6 @@ impl Reader<'_> {
     /// A container begins that is the value of a member of the result.
     fn value(&mut self, token: Token) {
         self.start = token.span.start;
-        self.item.position = 0;
         self.list = match self.member {
             Member::List(listing) if token.kind == Kind::BeginArray => Some(listing),
             _ => None,
@@ -179,12 +176,10 @@ impl Reader<'_> {
         if let (Some(listing), Some(answer)) = (self.list, self.found.last_mut()) {
             answer.listed.push(Listed {
                 listing,
-                position: self.item.position,
                 name: self.item.name,
                 span: Span { start, end },
             });
         }
-        self.item.position += 1;
     }
 
     fn spells(&self, key: Token) -> std::borrow::Cow<'_, str> {
@@ -200,34 +195,33 @@ mod tests {
         answers(text, Span::new(0, text.len()))
     }
 
-    fn listed(text: &str) -> Vec<(&'static str, u32, &str, &str)> {
+    fn listed(text: &str) -> Vec<(&'static str, &str, &str)> {
         let mut found = Vec::new();
         for answer in read(text) {
             for item in answer.listed {
                 let name = item.name.map_or("-", |span| span.of(text));
                 let span = item.span.of(text);
-                found.push((item.listing.member(), item.position, name, span));
+                found.push((item.listing.member(), name, span));
             }
         }
         found
     }
 
     #[test]
-    fn elements_have_a_position_a_name_and_a_span() {
+    fn elements_have_a_name_and_a_span() {
         let text = r#"{"id": 1, "result": {"a": [[1]], "tools": [{"x": {"name": "no"}, "n\u0061me": "t"}, 7, [{"name": "no"}], {"name": "a", "name": [1]}], "prompts": [{"name": "p"}]}}"#;
         assert_eq!(
             listed(text),
             [
                 (
                     "tools",
-                    0,
                     r#""t""#,
                     r#"{"x": {"name": "no"}, "n\u0061me": "t"}"#
                 ),
-                ("tools", 1, "-", "7"),
-                ("tools", 2, "-", r#"[{"name": "no"}]"#),
-                ("tools", 3, "-", r#"{"name": "a", "name": [1]}"#),
-                ("prompts", 0, r#""p""#, r#"{"name": "p"}"#),
+                ("tools", "-", "7"),
+                ("tools", "-", r#"[{"name": "no"}]"#),
+                ("tools", "-", r#"{"name": "a", "name": [1]}"#),
+                ("prompts", r#""p""#, r#"{"name": "p"}"#),
             ]
         );
     }

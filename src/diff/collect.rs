@@ -147,8 +147,6 @@ impl<'a> Collector<'a> {
             .extend(listed.map(|item| Occurrence {
                 listing,
                 message,
-                position: item.position,
-                run,
                 name: item.name.and_then(|span| string_at(text, span)),
                 span: item.span,
             }));

@@ -12,8 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(crate) struct Drift<'r> {
     /// Where the newer definition stands first.
     pub(crate) occurrence: &'r Occurrence,
-    /// The newer definition.
-    pub(crate) tool: Node,
     /// The older one that it was compared with; it has another name after a rename.
     pub(crate) before: &'r Occurrence,
     /// What differs; never empty.
@@ -241,7 +239,6 @@ fn compare<'r>(
             Some((before, node)) => found.drifts.push(Drift {
                 occurrence,
                 changes: changes_of_tool(node, &tool),
-                tool,
                 before,
                 times,
             }),

@@ -33,7 +33,6 @@ use crate::cassette::view::Exchanges;
 use crate::wire::json::Span;
 use crate::wire::mcp::method;
 use crate::wire::node::{Node, NodeError, Text};
-use std::collections::HashSet;
 
 /// What a listing lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,10 +97,6 @@ pub(crate) struct Occurrence {
     pub(crate) listing: Listing,
     /// The index of the message.
     pub(crate) message: u32,
-    /// The index in the array that it stands in.
-    pub(crate) position: u32,
-    /// The index of its run in [`Recorded::runs`].
-    pub(crate) run: u32,
     /// Its name or URI; of repeated members the last. `None` if it has none that
     /// is a string, or is no object.
     pub(crate) name: Option<Text>,
@@ -223,25 +218,4 @@ impl Run {
     pub(crate) fn last_message(&self) -> u32 {
         self.pages.last().map_or(0, |page| page.message)
     }
-}
-
-/// The spans of member values that repeat a name of their own object, at any depth.
-///
-/// Two parsers can read two different definitions there, so a rule that vouches
-/// for one must not stay silent.
-pub(crate) fn repeated_members(node: &Node) -> Vec<Span> {
-    let mut found = Vec::new();
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        let mut seen = HashSet::new();
-        for member in node.members() {
-            if !seen.insert(&member.name) {
-                found.push(member.value.span);
-            }
-            open.push(&member.value);
-        }
-        open.extend(node.items());
-    }
-    found.sort_unstable();
-    found
 }

@@ -57,6 +57,9 @@ fn one(
     if before != tool {
         message.push_str(&format!(", recorded as {} before", quoted(&before)));
     }
+    if drift.times > 1 {
+        message.push_str(&format!(", {} times", drift.times));
+    }
     for line in &delta.diff {
         message.push('\n');
         message.push_str(line);

@@ -85,7 +85,7 @@ pub(crate) fn note_expired(report: &mut Report, settings: &Settings) {
 }
 
 /// The accept entries that no finding of these reports needed.
-pub fn unused<'e>(accept: &'e [Accept], reports: &[Report]) -> Vec<&'e Accept> {
+pub(crate) fn unused<'e>(accept: &'e [Accept], reports: &[Report]) -> Vec<&'e Accept> {
     accept
         .iter()
         .filter(|entry| {

@@ -16,8 +16,5 @@ pub(crate) mod method {
     pub(crate) const RESOURCES_READ: &str = "resources/read";
 }
 
-/// The `_meta` key that carries the protocol version on every request since revision 2026-07-28.
-pub(crate) const META_PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-
 /// The first revision without `initialize` and without requests from the server.
 pub(crate) const MODERN_REVISION: &str = "2026-07-28";

@@ -1,10 +1,10 @@
 //! What R002 and R015 stand on.
 
 use super::super::drift::{drifted, moved, movements};
-use super::super::surface::{Listing, Recorded, repeated_members};
+use super::super::surface::{Listing, Recorded};
 use super::{Session, tool, tool_with};
 use crate::cassette::Cassette;
-use crate::wire::node::{Node, NodeError};
+use crate::wire::node::NodeError;
 
 /// The drifted tools as `name < older name: kinds`.
 fn drifts(baseline: &Session, current: &Session) -> Vec<String> {
@@ -191,7 +191,7 @@ fn a_definition_that_cannot_be_read_is_never_vouched_for() {
 }
 
 #[test]
-fn occurrences_tell_message_position_run_and_name() {
+fn occurrences_tell_message_and_name() {
     let session = Session::new()
         .page("null", &[&tool("a", "x"), &tool("b", "x")], r#""1""#)
         .page(r#""1""#, &[&tool("c", "x")], "null")
@@ -200,28 +200,17 @@ fn occurrences_tell_message_position_run_and_name() {
     let recorded = Recorded::of(&cassette);
     let found: Vec<_> = recorded
         .all(Listing::Tools)
-        .map(|o| (o.shown(), o.message, o.position, o.run))
+        .map(|o| (o.shown(), o.message))
         .collect();
     assert_eq!(
         found,
         [
-            ("a".to_owned(), 1, 0, 0),
-            ("b".to_owned(), 1, 1, 0),
-            ("c".to_owned(), 3, 0, 0),
-            (String::new(), 5, 0, 1)
+            ("a".to_owned(), 1),
+            ("b".to_owned(), 1),
+            ("c".to_owned(), 3),
+            (String::new(), 5)
         ]
     );
     let complete: Vec<_> = recorded.runs.iter().map(|run| run.complete).collect();
     assert_eq!(complete, [true, true]);
-}
-
-#[test]
-fn repeated_members_are_found_at_any_depth() {
-    let text = r#"{"a": 1, "b": [{"c": 1, "\u0063": 2}], "a": 3}"#;
-    let node = Node::read(text, crate::wire::json::Span::new(0, text.len())).expect("a tree");
-    let found: Vec<&str> = repeated_members(&node)
-        .into_iter()
-        .map(|span| span.of(text))
-        .collect();
-    assert_eq!(found, ["2", "3"]);
 }

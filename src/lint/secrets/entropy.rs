@@ -15,6 +15,7 @@ const READ: usize = 4096;
 /// What R005 reports about `text`: random strings and values under telling names.
 ///
 /// JSON and encoded text are looked into, and what [`super::shapes`] knows is left out.
+#[cfg(test)]
 pub(crate) fn candidates(text: &str, settings: &Entropy, context: TextContext<'_>) -> Vec<Secret> {
     let mut found = super::scan(text, settings, context);
     found.retain(|secret| !matches!(secret.kind, Kind::Shape(_)));

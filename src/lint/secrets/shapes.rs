@@ -85,6 +85,7 @@ fn default_reach() -> usize {
 }
 
 /// The keys in `text` in ascending order; ranges do not overlap.
+#[cfg(test)]
 pub(crate) fn find(text: &str) -> Vec<Shape> {
     find_at(text, prefilter::hits(text))
 }
