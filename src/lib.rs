@@ -1,1 +1,3 @@
 //! mcp-cassette
+
+mod lint;

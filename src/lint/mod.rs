@@ -1,0 +1,3 @@
+//! The linter.
+
+pub(crate) mod packs;

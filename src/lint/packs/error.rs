@@ -1,0 +1,124 @@
+//! What is wrong with a pack, in words that name the file, the line and the key.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::translate::RegexError;
+
+/// A pack that cannot be used.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("pattern pack {file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub(crate) struct PackError {
+    /// The name of the pack, as it was given.
+    pub(crate) file: String,
+    /// Counted from 1.
+    pub(crate) line: Option<usize>,
+    pub(crate) problem: Problem,
+}
+
+/// The kinds of mistakes. Some of the wording is grepped by scripts and has to stay:
+/// `unsupported version`, `unknown top-level key`, `invalid regex`, `unknown regex flag` and
+/// `duplicate rule id`.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum Problem {
+    #[error("larger than {limit} bytes")]
+    TooLarge { limit: usize },
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    #[error("not valid TOML: {0}")]
+    Toml(String),
+    #[error("unsupported version {found} (expected `version = 1`)")]
+    Version { found: String },
+    #[error("unknown top-level key {key:?}{}", choices(key, known))]
+    UnknownTopLevelKey {
+        key: String,
+        known: &'static [&'static str],
+    },
+    #[error("{rule}: unknown key {key:?}{}", choices(key, known))]
+    UnknownKey {
+        rule: Rule,
+        key: String,
+        known: &'static [&'static str],
+    },
+    #[error("{rule}: missing key `{key}`")]
+    MissingKey { rule: Rule, key: &'static str },
+    #[error("{rule}: `{key}` must be {expected}, not {found}")]
+    Type {
+        rule: Rule,
+        key: String,
+        expected: &'static str,
+        found: &'static str,
+    },
+    #[error("`patterns` must be an array of tables (`[[patterns]]`), not {found}")]
+    NotPatterns { found: &'static str },
+    #[error("invalid rule id {0:?} (expected 1-16 characters, [A-Za-z][A-Za-z0-9_-]*)")]
+    InvalidId(String),
+    #[error("invalid rule id {0:?} (ids that start with \"R\" belong to the bundled rules)")]
+    ReservedId(String),
+    #[error("duplicate rule id {id:?} (already defined by {first})")]
+    DuplicateId { id: String, first: String },
+    #[error("{rule}: unknown regex flag {found:?} (accepted: i, m, s, x)")]
+    UnknownFlag { rule: Rule, found: String },
+    #[error("{rule}: unknown severity {found:?}{}", choices(found, known))]
+    UnknownSeverity {
+        rule: Rule,
+        found: String,
+        known: Vec<&'static str>,
+    },
+    #[error("{rule}: unknown surface {found:?}{}", choices(found, known))]
+    UnknownSurface {
+        rule: Rule,
+        found: String,
+        known: Vec<&'static str>,
+    },
+    #[error(
+        "{rule}: `surfaces` is empty, so the pattern would check nothing (leave it out for description and result)"
+    )]
+    NoSurfaces { rule: Rule },
+    #[error("{rule}: invalid regex: {source}")]
+    Regex { rule: Rule, source: RegexError },
+    #[error("more than {limit} patterns over all packs")]
+    TooMany { limit: usize },
+    #[error(
+        "{rule}: the patterns of all packs are too large together (lower their repetition counts)"
+    )]
+    TooLargeTogether { rule: Rule },
+}
+
+/// A pattern as a message names it: by its id, or by its place if it has none yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    Id(String),
+    /// Counted from 1.
+    Place(usize),
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Id(id) => write!(out, "rule {id:?}"),
+            Rule::Place(place) => write!(out, "pattern {place}"),
+        }
+    }
+}
+
+/// How alike two words must be for one to be offered for the other.
+const NEAR: f64 = 0.7;
+
+/// The words that would have been right, and the one that was probably meant.
+fn choices(found: &str, known: &[&'static str]) -> String {
+    // A long key is no typing mistake, and comparing it would cost its length squared.
+    let likeness = |word: &str| match found.len() > 64 {
+        true => 0.0,
+        false => strsim::jaro_winkler(&found.to_lowercase(), word),
+    };
+    let nearest = known
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let expected = known.join(", ");
+    match nearest.filter(|word| likeness(word) >= NEAR) {
+        Some(word) => format!(", did you mean {word:?}? (expected: {expected})"),
+        None => format!(" (expected: {expected})"),
+    }
+}
