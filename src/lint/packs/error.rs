@@ -26,16 +26,16 @@ pub(crate) enum Problem {
     TooLarge { limit: usize },
     #[error("not valid UTF-8")]
     NotUtf8,
-    #[error("not valid TOML: {0}")]
+    #[error("not valid TOML: {}", shown(.0))]
     Toml(String),
-    #[error("unsupported version {found} (expected `version = 1`)")]
+    #[error("unsupported version {} (expected `version = 1`)", shown(found))]
     Version { found: String },
-    #[error("unknown top-level key {key:?}{}", choices(key, known))]
+    #[error("unknown top-level key {}{}", quoted(key), choices(key, known))]
     UnknownTopLevelKey {
         key: String,
         known: &'static [&'static str],
     },
-    #[error("{rule}: unknown key {key:?}{}", choices(key, known))]
+    #[error("{rule}: unknown key {}{}", quoted(key), choices(key, known))]
     UnknownKey {
         rule: Rule,
         key: String,
@@ -52,21 +52,21 @@ pub(crate) enum Problem {
     },
     #[error("`patterns` must be an array of tables (`[[patterns]]`), not {found}")]
     NotPatterns { found: &'static str },
-    #[error("invalid rule id {0:?} (expected 1-16 characters, [A-Za-z][A-Za-z0-9_-]*)")]
+    #[error("invalid rule id {} (expected 1-16 characters, [A-Za-z][A-Za-z0-9_-]*)", quoted(.0))]
     InvalidId(String),
-    #[error("invalid rule id {0:?} (ids that start with \"R\" belong to the bundled rules)")]
+    #[error("invalid rule id {} (ids that start with \"R\" belong to the bundled rules)", quoted(.0))]
     ReservedId(String),
     #[error("duplicate rule id {id:?} (already defined by {first})")]
     DuplicateId { id: String, first: String },
-    #[error("{rule}: unknown regex flag {found:?} (accepted: i, m, s, x)")]
+    #[error("{rule}: unknown regex flag {} (accepted: i, m, s, x)", quoted(found))]
     UnknownFlag { rule: Rule, found: String },
-    #[error("{rule}: unknown severity {found:?}{}", choices(found, known))]
+    #[error("{rule}: unknown severity {}{}", quoted(found), choices(found, known))]
     UnknownSeverity {
         rule: Rule,
         found: String,
         known: Vec<&'static str>,
     },
-    #[error("{rule}: unknown surface {found:?}{}", choices(found, known))]
+    #[error("{rule}: unknown surface {}{}", quoted(found), choices(found, known))]
     UnknownSurface {
         rule: Rule,
         found: String,
@@ -101,6 +101,27 @@ impl fmt::Display for Rule {
             Rule::Place(place) => write!(out, "pattern {place}"),
         }
     }
+}
+
+/// Text of a pack on one line: escaped where it does not print, and cut.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 160;
+    let mut chars = text.chars();
+    let mut out = String::new();
+    for c in chars.by_ref().take(MOST) {
+        match c {
+            '"' | '\'' | '\\' => out.push(c),
+            c => out.extend(c.escape_debug()),
+        }
+    }
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", shown(text))
 }
 
 /// How alike two words must be for one to be offered for the other.

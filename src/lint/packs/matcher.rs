@@ -1,75 +1,28 @@
 //! Runs a pack's regular expression over recorded text, always in bounded time and memory.
 //!
-//! Most patterns compile with the `regex` crate and cost time linear in the text. Look-around,
-//! back-references and the like need a backtracking engine, which can take exponential time. It is
-//! therefore given one window of the text at a time:
-//!
-//! - The relaxed spelling (see `translate.rs`) finds, in linear time, the next place where the
-//!   pattern could match. A text without such a place costs nothing more.
-//! - If the pattern looks at most [`MARGIN`] bytes ahead, the place is tried alone, in a slice that
-//!   shows all that the pattern can see: to the left what its look-behinds reach, which Python
-//!   bounds, to the right what the pattern reaches.
-//! - Otherwise a window begins at the place. A match must start in the first [`CORE`] bytes of it;
-//!   after them it shows another [`MARGIN`] bytes. The next window begins after the core.
-//! - Each search runs under [`STEPS`] backtracking steps, and all searches of one [`Budget`]
-//!   together under its bytes. Hitting either ends the search as [`Outcome::Exhausted`].
-//!
-//! Slices are cut between characters. So the answer is that of Python for patterns whose reach is
-//! bounded, and for all texts that end within a window. A pattern without a bound (`.*` before a
-//! back-reference, `(?!.*x)`) sees at least [`MARGIN`] bytes from where its match starts: a longer
-//! match is cut short, missed or found although what stands further away forbids it.
+//! Most patterns compile with the `regex` crate and cost time linear in the text; the others go to
+//! `backtracking.rs`. Each has a small form for ASCII texts, which is compiled when the pack is
+//! loaded, and one for all texts, which is compiled when the first such text comes.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use fancy_regex::RegexInput;
-
+use super::backtracking::{Backtracking, Budget, Exhaustion, boundary_from};
 use super::syntax::Flags;
 use super::translate::{Charset, DISPUTED, Dialect, Pattern, RegexError};
-
-/// Matches start in the first kilobyte of a window: the worst patterns cost about the square of it.
-const CORE: usize = 1024;
-
-/// The most bytes that a window shows after its core.
-const MARGIN: usize = 3 * 1024;
-
-/// The most characters that a window shows before its core.
-const MAX_LOOK_LEFT: u64 = 1024;
-
-/// How much text is searched for a possible match at once.
-const BLOCK: usize = 64 * 1024;
-
-/// Backtracking steps a window; at this count the worst windows take milliseconds.
-const STEPS: usize = 50_000;
-
-/// What a search costs from the budget apart from the bytes of its slice.
-const CALL_COST: usize = 64;
-
-/// What a search that ran out of steps costs more.
-const EXHAUSTED_COST: usize = 64 * 1024;
-
-/// Bytes of windows for one pattern in one run.
-const BUDGET: u64 = 8 * 1024 * 1024;
 
 /// Estimated memory of one compiled pattern, in bytes. `\w{1,256}` fits, `\w{1,1000}` does not.
 const MAX_COMPILED: u64 = 32 * 1024 * 1024;
 
 /// The same as a limit of the engines, in case the estimate is too low.
-const COMPILED_LIMIT: usize = 32 * 1024 * 1024;
+pub(super) const COMPILED_LIMIT: usize = 32 * 1024 * 1024;
 
 /// Memory of one lazily filled automaton, in bytes.
-const AUTOMATON_LIMIT: usize = 1024 * 1024;
+pub(super) const AUTOMATON_LIMIT: usize = 1024 * 1024;
 
 /// Nesting of the written pattern: each group of the parser's limit may become a few levels.
 const NEST_LIMIT: u32 = 400;
-
-/// Instructions of a pattern for the backtracking engine, which runs them without counting.
-const MAX_BACKTRACKING_SIZE: u64 = 20_000;
-
-/// A pattern of this many instructions pays its windows once from the budget, a larger one more.
-const USUAL_SIZE: u64 = 256;
 
 /// One compiled pattern.
 #[derive(Debug)]
@@ -81,13 +34,13 @@ pub(crate) struct Matcher {
     full: OnceLock<Option<Engine>>,
     /// The backtracking form of a linear pattern, for texts on whose word characters the linear
     /// engine disagrees with Python; compiled when the first one comes.
-    words: OnceLock<Option<Windows>>,
+    words: OnceLock<Option<Box<Backtracking>>>,
 }
 
 #[derive(Debug)]
 enum Engine {
     Linear(Linear),
-    Windows(Windows),
+    Backtracking(Box<Backtracking>),
 }
 
 /// What a search found.
@@ -100,48 +53,6 @@ pub(crate) enum Outcome {
     Exhausted {
         why: Exhaustion,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exhaustion {
-    /// One window took too many backtracking steps.
-    Steps,
-    /// The pattern looked at too many windows in this run.
-    Budget,
-    /// The form of the pattern for text that is not ASCII could not be compiled.
-    Compile,
-}
-
-impl fmt::Display for Exhaustion {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exhaustion::Steps => write!(out, "more than {STEPS} backtracking steps in one place"),
-            Exhaustion::Budget => write!(out, "more than {BUDGET} bytes of backtracking search"),
-            Exhaustion::Compile => out.write_str("too large for text that is not ASCII"),
-        }
-    }
-}
-
-/// What is left of the backtracking work that one pattern may do in one run.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    bytes: u64,
-}
-
-impl Budget {
-    pub(crate) fn new() -> Self {
-        Budget { bytes: BUDGET }
-    }
-
-    /// Pays for a slice of text, if enough is left.
-    fn pay(&mut self, bytes: usize, price: u64) -> bool {
-        let cost = u64::try_from(bytes)
-            .unwrap_or(u64::MAX)
-            .saturating_mul(price);
-        let left = self.bytes.checked_sub(cost);
-        self.bytes = left.unwrap_or(0);
-        left.is_some()
-    }
 }
 
 impl Matcher {
@@ -169,25 +80,38 @@ impl Matcher {
 
     /// Finds the leftmost match, as Python's `search` does.
     pub(crate) fn find(&self, text: &str, budget: &mut Budget) -> Outcome {
-        self.find_from(text, 0, budget)
+        match self.form_for(text) {
+            Some(form) => form.find(text, 0, budget),
+            None => Outcome::Exhausted {
+                why: Exhaustion::Compile,
+            },
+        }
     }
 
-    /// Finds the leftmost match that starts at or after a byte position. What stands before it is
-    /// seen by look-behinds and anchors. A position inside a character means the next one.
-    pub(crate) fn find_from(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        if from > text.len() {
-            return Outcome::None;
+    /// All matches from left to right, as Python's `finditer` gives them. A search that is given
+    /// up is the last item.
+    pub(crate) fn find_all<'a>(&'a self, text: &'a str, budget: &'a mut Budget) -> Matches<'a> {
+        Matches {
+            form: self.form_for(text),
+            text,
+            from: Some(0),
+            budget,
         }
-        let from = boundary_from(text, from);
-        let found = if self.has_disputed_words(text) {
-            self.words().map(|windows| windows.find(text, from, budget))
-        } else if text.is_ascii() {
-            Some(self.ascii.find(text, from, budget))
+    }
+
+    /// The form of the pattern that is right for a text.
+    fn form_for(&self, text: &str) -> Option<Form<'_>> {
+        if self.has_disputed_words(text) {
+            return self.words().map(Form::Backtracking);
+        }
+        let engine = if text.is_ascii() {
+            &self.ascii
         } else {
-            self.full().map(|engine| engine.find(text, from, budget))
+            self.full()?
         };
-        found.unwrap_or(Outcome::Exhausted {
-            why: Exhaustion::Compile,
+        Some(match engine {
+            Engine::Linear(linear) => Form::Linear(linear),
+            Engine::Backtracking(exact) => Form::Backtracking(exact),
         })
     }
 
@@ -196,15 +120,19 @@ impl Matcher {
         self.full.get_or_init(compile).as_ref()
     }
 
-    fn words(&self) -> Option<&Windows> {
-        let compile = || Windows::compile(&self.pattern, Charset::Full).ok();
-        self.words.get_or_init(compile).as_ref()
+    fn words(&self) -> Option<&Backtracking> {
+        let compile = || {
+            Backtracking::compile(&self.pattern, Charset::Full)
+                .ok()
+                .map(Box::new)
+        };
+        self.words.get_or_init(compile).as_deref()
     }
 
     /// Whether the linear `\b` or `\B` could differ from Python's on the text.
     fn has_disputed_words(&self, text: &str) -> bool {
         static CLASS: OnceLock<Option<regex::Regex>> = OnceLock::new();
-        if matches!(self.ascii, Engine::Windows(_)) {
+        if matches!(self.ascii, Engine::Backtracking(_)) {
             return false;
         }
         if text.is_ascii() {
@@ -222,14 +150,57 @@ impl Engine {
                 regex: compile_linear(&pattern.spell(Dialect::Linear, charset))?,
                 final_newline: pattern.has_final_newline(),
             }),
-            false => Engine::Windows(Windows::compile(pattern, charset)?),
+            false => Engine::Backtracking(Box::new(Backtracking::compile(pattern, charset)?)),
         })
     }
+}
 
+/// The form of a pattern that searches one text.
+#[derive(Clone, Copy, Debug)]
+enum Form<'m> {
+    Linear(&'m Linear),
+    Backtracking(&'m Backtracking),
+}
+
+impl Form<'_> {
     fn find(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
         match self {
-            Engine::Linear(linear) => linear.find(text, from),
-            Engine::Windows(windows) => windows.find(text, from, budget),
+            Form::Linear(linear) => linear.find(text, from),
+            Form::Backtracking(exact) => exact.find(text, from, budget),
+        }
+    }
+}
+
+/// The matches of a pattern in a text; made by [`Matcher::find_all`].
+#[derive(Debug)]
+pub(crate) struct Matches<'a> {
+    form: Option<Form<'a>>,
+    text: &'a str,
+    /// Where the next search begins; nothing when the last one found nothing.
+    from: Option<usize>,
+    budget: &'a mut Budget,
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Result<Range<usize>, Exhaustion>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let from = self.from.take()?;
+        let Some(form) = self.form else {
+            return Some(Err(Exhaustion::Compile));
+        };
+        match form.find(self.text, from, self.budget) {
+            Outcome::None => None,
+            Outcome::Exhausted { why } => Some(Err(why)),
+            Outcome::Match(found) => {
+                // After an empty match the search goes on behind the next character.
+                self.from = match found.is_empty() {
+                    false => Some(found.end),
+                    true if found.end >= self.text.len() => None,
+                    true => Some(boundary_from(self.text, found.end + 1)),
+                };
+                Some(Ok(found))
+            }
         }
     }
 }
@@ -257,147 +228,7 @@ impl Linear {
     }
 }
 
-/// The backtracking engine and its prefilter.
-#[derive(Debug)]
-struct Windows {
-    relaxed: regex::Regex,
-    exact: fancy_regex::Regex,
-    /// Characters shown before a place, one more than the pattern reaches.
-    left: usize,
-    /// Bytes shown after a place or a core.
-    right: usize,
-    /// The reach is bounded and the places are few, so each is tried alone.
-    place_by_place: bool,
-    /// How often a window's bytes are paid.
-    price: u64,
-}
-
-impl Windows {
-    fn compile(pattern: &Pattern, charset: Charset) -> Result<Self, RegexError> {
-        let looks_left = pattern.root.looks_left(&pattern.groups);
-        let looks_right = pattern.root.looks_right(&pattern.groups);
-        let size = pattern.root.unrolled();
-        if looks_left > MAX_LOOK_LEFT {
-            let why = format!("looks behind more than {MAX_LOOK_LEFT} characters");
-            return Err(RegexError::new(why));
-        }
-        if size > MAX_BACKTRACKING_SIZE {
-            return Err(RegexError::new(
-                "too large for look-around, back-references, atomic groups or possessive \
-                 quantifiers (lower its repetition counts)",
-            ));
-        }
-        let relaxed = compile_linear(&pattern.spell(Dialect::Relaxed, charset))?;
-        let right = usize::try_from(looks_right).unwrap_or(usize::MAX);
-        let exact = fancy_regex::RegexBuilder::new(&pattern.spell(Dialect::Backtracking, charset))
-            .backtrack_limit(STEPS)
-            .delegate_size_limit(COMPILED_LIMIT)
-            .delegate_dfa_size_limit(AUTOMATON_LIMIT)
-            .max_prog_size(usize::try_from(8 * MAX_BACKTRACKING_SIZE).unwrap_or(usize::MAX))
-            .build()
-            .map_err(|error| refusal_of_backtracking(&error))?;
-        Ok(Windows {
-            exact,
-            left: usize::try_from(looks_left.saturating_add(1)).unwrap_or(usize::MAX),
-            right: right.min(MARGIN),
-            place_by_place: right <= MARGIN && !relaxed.is_match(""),
-            relaxed,
-            price: 1 + size / USUAL_SIZE,
-        })
-    }
-
-    fn find(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        match self.place_by_place {
-            true => self.find_by_place(text, from, budget),
-            false => self.find_by_window(text, from, budget),
-        }
-    }
-
-    /// Tries each possible place alone, in a slice that shows all the pattern can see.
-    fn find_by_place(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        let mut from = from;
-        while let Some(start) = self.possible_match(text, from) {
-            let begin = back(text, start, self.left);
-            let end = boundary_from(text, start.saturating_add(self.right));
-            let Some(slice) = text.get(begin..end) else {
-                return Outcome::None;
-            };
-            if !budget.pay(slice.len() + CALL_COST, self.price) {
-                return Outcome::Exhausted {
-                    why: Exhaustion::Budget,
-                };
-            }
-            let input = RegexInput::new(slice)
-                .from_pos(start - begin)
-                .anchored(true);
-            match self.exact.find_input(input) {
-                Ok(Some(found)) => {
-                    return Outcome::Match(begin + found.start()..begin + found.end());
-                }
-                Ok(None) if start >= text.len() => return Outcome::None,
-                Ok(None) => from = boundary_from(text, start + 1),
-                Err(_) => return exhausted(budget),
-            }
-        }
-        Outcome::None
-    }
-
-    fn find_by_window(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        let mut from = from;
-        while let Some(start) = self.possible_match(text, from) {
-            let core_end = boundary_from(text, start.saturating_add(CORE));
-            let end = boundary_from(text, core_end.saturating_add(self.right));
-            let begin = back(text, start, self.left);
-            let Some(window) = text.get(begin..end) else {
-                return Outcome::None;
-            };
-            if !budget.pay(window.len() + CALL_COST, self.price) {
-                return Outcome::Exhausted {
-                    why: Exhaustion::Budget,
-                };
-            }
-            match self.exact.find_from_pos(window, start - begin) {
-                Ok(Some(found)) if begin + found.start() < core_end || end == text.len() => {
-                    return Outcome::Match(begin + found.start()..begin + found.end());
-                }
-                Ok(None) if end == text.len() => return Outcome::None,
-                // A match that starts after the core may not have seen all that it depends on.
-                Ok(_) => from = core_end,
-                Err(_) => return exhausted(budget),
-            }
-        }
-        Outcome::None
-    }
-
-    /// The next place where the pattern could match, searched block by block: the engine's own
-    /// search would read to the end of the text each time.
-    fn possible_match(&self, text: &str, from: usize) -> Option<usize> {
-        let mut block = from;
-        loop {
-            let block_end = boundary_from(text, block.saturating_add(BLOCK));
-            let end = boundary_from(text, block_end.saturating_add(CORE + self.right));
-            let begin = back(text, block, 1);
-            let found = self.relaxed.find_at(text.get(begin..end)?, block - begin);
-            match found {
-                Some(found) if begin + found.start() < block_end || end == text.len() => {
-                    return Some(begin + found.start());
-                }
-                None if end == text.len() => return None,
-                _ => block = block_end,
-            }
-        }
-    }
-}
-
-/// A search that was given up was the most expensive kind.
-fn exhausted(budget: &mut Budget) -> Outcome {
-    budget.pay(EXHAUSTED_COST, 1);
-    Outcome::Exhausted {
-        why: Exhaustion::Steps,
-    }
-}
-
-fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
+pub(super) fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
     regex::RegexBuilder::new(spelling)
         .size_limit(COMPILED_LIMIT)
         .dfa_size_limit(AUTOMATON_LIMIT)
@@ -411,67 +242,36 @@ fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
         })
 }
 
-fn refusal_of_backtracking(error: &fancy_regex::Error) -> RegexError {
-    use fancy_regex::{CompileError, Error, ParseError};
-    match error {
-        Error::ParseError(_, ParseError::RecursionExceeded) => {
-            RegexError::new("groups nested too deeply")
-        }
-        Error::CompileError(inner) => match &**inner {
-            CompileError::LookBehindNotConst | CompileError::VariableLookBehindRequiresFeature => {
-                RegexError::new("a back-reference in a look-behind is not supported")
-            }
-            CompileError::PatternTooComplex => {
-                RegexError::new("too large (lower its repetition counts)")
-            }
-            _ => RegexError::new(one_line(&error.to_string())),
-        },
-        error => RegexError::new(one_line(&error.to_string())),
-    }
-}
-
 /// The last line of an engine's message; the ones before it show the rewritten pattern.
-fn one_line(message: &str) -> Cow<'_, str> {
+pub(super) fn one_line(message: &str) -> Cow<'_, str> {
     Cow::Borrowed(message.lines().last().unwrap_or(message).trim())
-}
-
-/// The next place between two characters, or the end of the text.
-fn boundary_from(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
-}
-
-/// The place some characters earlier, or the start of the text.
-fn back(text: &str, from: usize, characters: usize) -> usize {
-    let before = text.get(..from).unwrap_or_default();
-    match characters.checked_sub(1) {
-        Some(skip) => before
-            .char_indices()
-            .rev()
-            .nth(skip)
-            .map_or(0, |(at, _)| at),
-        None => from,
-    }
 }
 
 #[cfg(test)]
 impl Matcher {
+    pub(super) fn is_linear(&self) -> bool {
+        self.pattern.is_linear()
+    }
+
     /// The answers of all forms of the pattern that are meant for the text.
     pub(super) fn find_in_every_form(&self, text: &str) -> Vec<Outcome> {
         let budget = &mut Budget::new();
         let mut answers = vec![self.find(text, budget)];
         if !self.has_disputed_words(text) {
-            answers.push(self.full().unwrap().find(text, 0, budget));
+            let full = match self.full().unwrap() {
+                Engine::Linear(linear) => linear.find(text, 0),
+                Engine::Backtracking(exact) => exact.find(text, 0, budget),
+            };
+            answers.push(full);
         }
-        if let (true, Ok(windows)) = (
+        if let (true, Ok(exact)) = (
             text.is_ascii(),
-            Windows::compile(&self.pattern, Charset::Ascii),
+            Backtracking::compile(&self.pattern, Charset::Ascii),
         ) {
-            answers.push(windows.find(text, 0, budget));
+            answers.push(exact.find(text, 0, budget));
         }
-        if let Some(windows) = self.words() {
-            answers.push(windows.find(text, 0, budget));
+        if let Some(exact) = self.words() {
+            answers.push(exact.find(text, 0, budget));
         }
         answers
     }

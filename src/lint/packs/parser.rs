@@ -377,7 +377,7 @@ impl<'p> Parser<'p> {
         taken
     }
 
-    pub(super) fn refuse_at<T>(&self, at: usize, message: impl Into<String>) -> Parse<T> {
+    pub(super) fn refuse_at<T>(&self, at: usize, message: impl AsRef<str>) -> Parse<T> {
         Err(Stop::Refused(RegexError::at(message, at)))
     }
 

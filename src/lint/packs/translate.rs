@@ -25,6 +25,7 @@
 use thiserror::Error;
 
 use super::class::{DOTTED_AND_DOTLESS_I, NEVER, WORD, class_spelling, push_escaped};
+use super::error::shown;
 use super::parser::{self, Parsed};
 use super::syntax::{Assertion, Class, Flags, Fold, Greed, GroupWidths, Node};
 
@@ -41,17 +42,17 @@ pub(crate) struct RegexError {
 }
 
 impl RegexError {
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl AsRef<str>) -> Self {
         RegexError {
-            message: message.into(),
+            message: shown(message.as_ref()),
             at: None,
         }
     }
 
-    pub(super) fn at(message: impl Into<String>, at: usize) -> Self {
+    pub(super) fn at(message: impl AsRef<str>, at: usize) -> Self {
         RegexError {
-            message: message.into(),
             at: Some(at),
+            ..RegexError::new(message)
         }
     }
 }
@@ -313,7 +314,8 @@ impl<'a> Writer<'a> {
         }
         let inside = self.node(inner, tail && max == Some(1));
         let possessive = kind == Greed::Possessive && self.dialect != Dialect::Relaxed;
-        let lazy = kind == Greed::Lazy;
+        // Only the place of a relaxed match counts, so the shortest one does.
+        let lazy = kind == Greed::Lazy || self.dialect == Dialect::Relaxed;
         // What consumes nothing is not repeatable in one of the engines, and repeating it changes
         // nothing: it is tried once or not at all.
         if inner.width(self.groups) == (0, 0) || inside.0.is_empty() {
@@ -346,7 +348,7 @@ impl<'a> Writer<'a> {
     fn reference(&self, group: usize, fold: Fold) -> String {
         match (self.dialect, self.number(group)) {
             // A captured text can be anything that the group matches, so any text will do.
-            (Dialect::Linear | Dialect::Relaxed, _) => "(?:(?s:.)*)".to_owned(),
+            (Dialect::Linear | Dialect::Relaxed, _) => "(?:(?s:.)*?)".to_owned(),
             (Dialect::Backtracking, None) => NEVER.to_owned(),
             (Dialect::Backtracking, Some(number)) if fold == Fold::Exact => {
                 format!(r"(?:\{number})")
