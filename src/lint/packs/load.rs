@@ -48,7 +48,10 @@ struct Loader {
     compiled: u64,
 }
 
-/// A mistake and the place of it in the pack, in bytes.
+/// A string and the place of it in the pack, in bytes.
+type Placed<'t> = (&'t str, Range<usize>);
+
+/// A mistake and the place of it.
 type Mistake = (Problem, Option<Range<usize>>);
 
 impl Loader {
@@ -231,7 +234,7 @@ impl<'t, 'i> Fields<'t, 'i> {
         }
     }
 
-    fn required(&self, key: &'static str) -> Result<(&'t str, Range<usize>), Mistake> {
+    fn required(&self, key: &'static str) -> Result<Placed<'t>, Mistake> {
         match self.string(key)? {
             Some(found) => Ok(found),
             // The key may be there under a name with a typing mistake.
@@ -242,7 +245,7 @@ impl<'t, 'i> Fields<'t, 'i> {
         }
     }
 
-    fn string(&self, key: &str) -> Result<Option<(&'t str, Range<usize>)>, Mistake> {
+    fn string(&self, key: &str) -> Result<Option<Placed<'t>>, Mistake> {
         let Some(value) = self.table.get(key) else {
             return Ok(None);
         };
@@ -253,7 +256,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// The strings of an array and their places.
-    fn strings(&self, key: &str) -> Result<Option<Vec<(&'t str, Range<usize>)>>, Mistake> {
+    fn strings(&self, key: &str) -> Result<Option<Vec<Placed<'t>>>, Mistake> {
         let Some(value) = self.table.get(key) else {
             return Ok(None);
         };

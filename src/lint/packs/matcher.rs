@@ -1,77 +1,28 @@
 //! Runs a pack's regular expression over recorded text, always in bounded time and memory.
 //!
-//! Most patterns compile with the `regex` crate and cost time linear in the text. Look-around,
-//! back-references and the like need a backtracking engine, which can take exponential time. It is
-//! therefore given as little as possible:
-//!
-//! - The relaxed spelling (see `translate.rs`) finds, in linear time, the next place where the
-//!   pattern could match. A text without such a place costs nothing more.
-//! - That place is tried alone, in a slice that shows all that the pattern can see: to the left
-//!   what its look-behinds reach, which Python bounds, to the right what the pattern reaches, but
-//!   at most [`MAX_RIGHT`] bytes. Slices are cut between characters.
-//! - A place is tried under [`FEW_STEPS`] backtracking steps, which nearly always do, and if not,
-//!   under [`STEPS`]. Each trial costs a [`Budget`] that all texts of a run share.
-//!   Running out of either ends the search as [`Outcome::Exhausted`].
-//!
-//! So the answer is that of Python for patterns whose reach is bounded, and for all texts shorter
-//! than the reach. A longer match of a pattern without a bound (`.*` before a back-reference,
-//! `(?!.*x)`) is cut short, missed, or found although what stands further away forbids it.
+//! Most patterns compile with the `regex` crate and cost time linear in the text; the others go to
+//! `backtracking.rs`. Each has a small form for ASCII texts, which is compiled when the pack is
+//! loaded, and one for all texts, which is compiled when the first such text comes.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use fancy_regex::RegexInput;
-
+use super::backtracking::{Backtracking, Budget, Exhaustion, boundary_from};
 use super::syntax::Flags;
 use super::translate::{Charset, DISPUTED, Dialect, Pattern, RegexError};
-
-/// The most bytes to the right of a place that a slice shows.
-const MAX_RIGHT: usize = 4 * 1024;
-
-/// The most characters to the left of a place that a slice shows.
-const MAX_LEFT: u64 = 1024;
-
-/// How much text is searched for a possible match at once.
-const BLOCK: usize = 64 * 1024;
-
-/// Backtracking steps for the first trial of a place.
-const FEW_STEPS: usize = 200;
-
-/// Backtracking steps for the second trial, after which the search is given up.
-const STEPS: usize = 50_000;
-
-/// What one pattern may spend in one run. The unit is about the work of one step.
-const BUDGET: u64 = 32 * 1024 * 1024;
-
-/// What a place costs, and how many bytes that are shown or searched cost one more.
-const PLACE_COST: usize = 16;
-const BYTES_PER_COST: usize = 32;
-
-/// What the second trial of a place costs.
-const SECOND_TRIAL_COST: usize = 16 * 1024;
 
 /// Estimated memory of one compiled pattern, in bytes. `\w{1,256}` fits, `\w{1,1000}` does not.
 const MAX_COMPILED: u64 = 32 * 1024 * 1024;
 
 /// The same as a limit of the engines, in case the estimate is too low.
-const COMPILED_LIMIT: usize = 32 * 1024 * 1024;
+pub(super) const COMPILED_LIMIT: usize = 32 * 1024 * 1024;
 
 /// Memory of one lazily filled automaton, in bytes.
-const AUTOMATON_LIMIT: usize = 1024 * 1024;
+pub(super) const AUTOMATON_LIMIT: usize = 1024 * 1024;
 
 /// Nesting of the written pattern: each group of the parser's limit may become a few levels.
 const NEST_LIMIT: u32 = 400;
-
-/// Instructions of a pattern for the backtracking engine, which runs them without counting.
-const MAX_BACKTRACKING_SIZE: u64 = 20_000;
-
-/// The same as a limit of the engine, whose instructions are smaller.
-const MAX_PROGRAM: usize = 160_000;
-
-/// A pattern of this many instructions pays a trial once from the budget, a larger one more.
-const USUAL_SIZE: u64 = 256;
 
 /// One compiled pattern.
 #[derive(Debug)]
@@ -104,46 +55,6 @@ pub(crate) enum Outcome {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exhaustion {
-    /// One place took too many backtracking steps.
-    Steps,
-    /// The pattern had too much to try in this run.
-    Budget,
-    /// The form of the pattern for text that is not ASCII could not be compiled.
-    Compile,
-}
-
-impl fmt::Display for Exhaustion {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exhaustion::Steps => write!(out, "more than {STEPS} backtracking steps in one place"),
-            Exhaustion::Budget => out.write_str("too many places where it could match"),
-            Exhaustion::Compile => out.write_str("too large for text that is not ASCII"),
-        }
-    }
-}
-
-/// What is left of the backtracking work that one pattern may do in one run.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    left: u64,
-}
-
-impl Budget {
-    pub(crate) fn new() -> Self {
-        Budget { left: BUDGET }
-    }
-
-    /// Pays for a trial, if enough is left.
-    fn pay(&mut self, cost: usize, price: u64) -> bool {
-        let cost = u64::try_from(cost).unwrap_or(u64::MAX);
-        let left = self.left.checked_sub(cost.saturating_mul(price));
-        self.left = left.unwrap_or(0);
-        left.is_some()
-    }
-}
-
 impl Matcher {
     /// Compiles a regular expression that is written for Python's `re`.
     pub(crate) fn compile(pattern: &str, flags: Flags) -> Result<Matcher, RegexError> {
@@ -169,25 +80,39 @@ impl Matcher {
 
     /// Finds the leftmost match, as Python's `search` does.
     pub(crate) fn find(&self, text: &str, budget: &mut Budget) -> Outcome {
-        self.find_from(text, 0, budget)
+        match self.form_for(text) {
+            Some(form) => form.find(text, 0, budget),
+            None => Outcome::Exhausted {
+                why: Exhaustion::Compile,
+            },
+        }
     }
 
-    /// Finds the leftmost match that starts at or after a byte position. What stands before it is
-    /// seen by look-behinds and anchors. A position inside a character means the next one.
-    pub(crate) fn find_from(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        if from > text.len() {
-            return Outcome::None;
+    #[cfg(test)]
+    /// All matches from left to right, as Python's `finditer` gives them. A search that is given
+    /// up is the last item.
+    pub(crate) fn find_all<'a>(&'a self, text: &'a str, budget: &'a mut Budget) -> Matches<'a> {
+        Matches {
+            form: self.form_for(text),
+            text,
+            from: Some(0),
+            budget,
         }
-        let from = boundary_from(text, from);
-        let found = if self.has_disputed_words(text) {
-            self.words().map(|exact| exact.find(text, from, budget))
-        } else if text.is_ascii() {
-            Some(self.ascii.find(text, from, budget))
+    }
+
+    /// The form of the pattern that is right for a text.
+    fn form_for(&self, text: &str) -> Option<Form<'_>> {
+        if self.has_disputed_words(text) {
+            return self.words().map(Form::Backtracking);
+        }
+        let engine = if text.is_ascii() {
+            &self.ascii
         } else {
-            self.full().map(|engine| engine.find(text, from, budget))
+            self.full()?
         };
-        found.unwrap_or(Outcome::Exhausted {
-            why: Exhaustion::Compile,
+        Some(match engine {
+            Engine::Linear(linear) => Form::Linear(linear),
+            Engine::Backtracking(exact) => Form::Backtracking(exact),
         })
     }
 
@@ -229,11 +154,56 @@ impl Engine {
             false => Engine::Backtracking(Box::new(Backtracking::compile(pattern, charset)?)),
         })
     }
+}
 
+/// The form of a pattern that searches one text.
+#[derive(Clone, Copy, Debug)]
+enum Form<'m> {
+    Linear(&'m Linear),
+    Backtracking(&'m Backtracking),
+}
+
+impl Form<'_> {
     fn find(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
         match self {
-            Engine::Linear(linear) => linear.find(text, from),
-            Engine::Backtracking(exact) => exact.find(text, from, budget),
+            Form::Linear(linear) => linear.find(text, from),
+            Form::Backtracking(exact) => exact.find(text, from, budget),
+        }
+    }
+}
+
+#[cfg(test)]
+/// The matches of a pattern in a text; made by [`Matcher::find_all`].
+#[derive(Debug)]
+pub(crate) struct Matches<'a> {
+    form: Option<Form<'a>>,
+    text: &'a str,
+    /// Where the next search begins; nothing when the last one found nothing.
+    from: Option<usize>,
+    budget: &'a mut Budget,
+}
+
+#[cfg(test)]
+impl Iterator for Matches<'_> {
+    type Item = Result<Range<usize>, Exhaustion>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let from = self.from.take()?;
+        let Some(form) = self.form else {
+            return Some(Err(Exhaustion::Compile));
+        };
+        match form.find(self.text, from, self.budget) {
+            Outcome::None => None,
+            Outcome::Exhausted { why } => Some(Err(why)),
+            Outcome::Match(found) => {
+                // After an empty match the search goes on behind the next character.
+                self.from = match found.is_empty() {
+                    false => Some(found.end),
+                    true if found.end >= self.text.len() => None,
+                    true => Some(boundary_from(self.text, found.end + 1)),
+                };
+                Some(Ok(found))
+            }
         }
     }
 }
@@ -261,122 +231,7 @@ impl Linear {
     }
 }
 
-/// The backtracking engine and its prefilter.
-#[derive(Debug)]
-struct Backtracking {
-    relaxed: regex::Regex,
-    /// Runs under few steps.
-    quick: fancy_regex::Regex,
-    /// The same with all steps, made when the first place asks for it.
-    patient: OnceLock<Option<fancy_regex::Regex>>,
-    /// Characters shown before a place, one more than the pattern reaches.
-    left: usize,
-    /// Bytes shown after a place.
-    right: usize,
-    /// How often a trial is paid.
-    price: u64,
-}
-
-impl Backtracking {
-    fn compile(pattern: &Pattern, charset: Charset) -> Result<Self, RegexError> {
-        let looks_left = pattern.root.looks_left(&pattern.groups);
-        let looks_right = pattern.root.looks_right(&pattern.groups);
-        let size = pattern.root.unrolled();
-        if looks_left > MAX_LEFT {
-            let why = format!("looks behind more than {MAX_LEFT} characters");
-            return Err(RegexError::new(why));
-        }
-        if size > MAX_BACKTRACKING_SIZE {
-            return Err(RegexError::new(
-                "too large for look-around, back-references, atomic groups or possessive \
-                 quantifiers (lower its repetition counts)",
-            ));
-        }
-        Ok(Backtracking {
-            relaxed: compile_linear(&pattern.spell(Dialect::Relaxed, charset))?,
-            quick: compile_backtracking(&pattern.spell(Dialect::Backtracking, charset), FEW_STEPS)?,
-            patient: OnceLock::new(),
-            left: usize::try_from(looks_left.saturating_add(1)).unwrap_or(usize::MAX),
-            right: usize::try_from(looks_right).map_or(MAX_RIGHT, |right| right.min(MAX_RIGHT)),
-            price: 1 + size / USUAL_SIZE,
-        })
-    }
-
-    fn find(&self, text: &str, from: usize, budget: &mut Budget) -> Outcome {
-        let mut from = from;
-        while let Some(possible) = self.possible_match(text, from) {
-            let start = possible.start;
-            let begin = back(text, start, self.left);
-            let end = boundary_from(text, start.saturating_add(self.right));
-            let Some(slice) = text.get(begin..end) else {
-                return Outcome::None;
-            };
-            let searched = slice.len().saturating_add(possible.len());
-            if !budget.pay(PLACE_COST + searched / BYTES_PER_COST, self.price) {
-                return Outcome::Exhausted {
-                    why: Exhaustion::Budget,
-                };
-            }
-            match self.matches_at(slice, start - begin, budget) {
-                Ok(Some(length)) => return Outcome::Match(start..start + length),
-                Ok(None) if start >= text.len() => return Outcome::None,
-                Ok(None) => from = boundary_from(text, start + 1),
-                Err(why) => return Outcome::Exhausted { why },
-            }
-        }
-        Outcome::None
-    }
-
-    /// The length of the match that starts at a place of a slice.
-    fn matches_at(
-        &self,
-        slice: &str,
-        start: usize,
-        budget: &mut Budget,
-    ) -> Result<Option<usize>, Exhaustion> {
-        let input = RegexInput::new(slice).from_pos(start).anchored(true);
-        let length = |found: Option<fancy_regex::Match<'_>>| {
-            found.map(|found| found.end().saturating_sub(start))
-        };
-        if let Ok(found) = self.quick.find_input(input.clone()) {
-            return Ok(length(found));
-        }
-        if !budget.pay(SECOND_TRIAL_COST, self.price) {
-            return Err(Exhaustion::Budget);
-        }
-        let compile = || compile_backtracking(self.quick.as_str(), STEPS).ok();
-        let patient = self
-            .patient
-            .get_or_init(compile)
-            .as_ref()
-            .ok_or(Exhaustion::Compile)?;
-        patient
-            .find_input(input)
-            .map(length)
-            .map_err(|_| Exhaustion::Steps)
-    }
-
-    /// The next place where the pattern could match, searched block by block: the engine's own
-    /// search could read to the end of the text each time.
-    fn possible_match(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let mut block = from;
-        loop {
-            let block_end = boundary_from(text, block.saturating_add(BLOCK));
-            let end = boundary_from(text, block_end.saturating_add(self.right));
-            let begin = back(text, block, 1);
-            let found = self.relaxed.find_at(text.get(begin..end)?, block - begin);
-            match found {
-                Some(found) if begin + found.start() < block_end || end == text.len() => {
-                    return Some(begin + found.start()..begin + found.end());
-                }
-                None if end == text.len() => return None,
-                _ => block = block_end,
-            }
-        }
-    }
-}
-
-fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
+pub(super) fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
     regex::RegexBuilder::new(spelling)
         .size_limit(COMPILED_LIMIT)
         .dfa_size_limit(AUTOMATON_LIMIT)
@@ -390,65 +245,9 @@ fn compile_linear(spelling: &str) -> Result<regex::Regex, RegexError> {
         })
 }
 
-fn compile_backtracking(spelling: &str, steps: usize) -> Result<fancy_regex::Regex, RegexError> {
-    fancy_regex::RegexBuilder::new(spelling)
-        .backtrack_limit(steps)
-        .delegate_size_limit(COMPILED_LIMIT)
-        .delegate_dfa_size_limit(AUTOMATON_LIMIT)
-        .max_prog_size(MAX_PROGRAM)
-        .build()
-        .map_err(|error| refusal_of_backtracking(&error))
-}
-
-fn refusal_of_backtracking(error: &fancy_regex::Error) -> RegexError {
-    use fancy_regex::{CompileError, Error, ParseError};
-    match error {
-        Error::ParseError(_, ParseError::RecursionExceeded) => {
-            RegexError::new("groups nested too deeply")
-        }
-        Error::CompileError(inner) => match &**inner {
-            CompileError::LookBehindNotConst | CompileError::VariableLookBehindRequiresFeature => {
-                RegexError::new("a back-reference in a look-behind is not supported")
-            }
-            CompileError::PatternTooComplex => {
-                RegexError::new("too large (lower its repetition counts)")
-            }
-            _ => RegexError::new(one_line(&error.to_string())),
-        },
-        error => RegexError::new(one_line(&error.to_string())),
-    }
-}
-
 /// The last line of an engine's message; the ones before it show the rewritten pattern.
-fn one_line(message: &str) -> Cow<'_, str> {
+pub(super) fn one_line(message: &str) -> Cow<'_, str> {
     Cow::Borrowed(message.lines().last().unwrap_or(message).trim())
-}
-
-/// The next place between two characters, or the end of the text.
-fn boundary_from(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
-}
-
-/// The place some characters earlier, or the start of the text.
-fn back(text: &str, from: usize, characters: usize) -> usize {
-    let before = text.get(..from).unwrap_or_default();
-    match characters.checked_sub(1) {
-        Some(skip) => before
-            .char_indices()
-            .rev()
-            .nth(skip)
-            .map_or(0, |(at, _)| at),
-        None => from,
-    }
-}
-
-#[cfg(test)]
-impl Budget {
-    pub(super) fn of(left: u64) -> Self {
-        Budget { left }
-    }
 }
 
 #[cfg(test)]
@@ -462,7 +261,11 @@ impl Matcher {
         let budget = &mut Budget::new();
         let mut answers = vec![self.find(text, budget)];
         if !self.has_disputed_words(text) {
-            answers.push(self.full().unwrap().find(text, 0, budget));
+            let full = match self.full().unwrap() {
+                Engine::Linear(linear) => linear.find(text, 0),
+                Engine::Backtracking(exact) => exact.find(text, 0, budget),
+            };
+            answers.push(full);
         }
         if let (true, Ok(exact)) = (
             text.is_ascii(),

@@ -1,8 +1,11 @@
 //! The matcher on long texts, hostile patterns and random ones.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
-use super::matcher::{Budget, Exhaustion, Matcher, Outcome};
+use super::backtracking::{Budget, Exhaustion};
+use super::matcher::{Matcher, Outcome};
 use super::syntax::Flags;
 
 fn compile(pattern: &str) -> Matcher {
@@ -48,14 +51,20 @@ fn a_text_without_a_possible_match_costs_nothing_of_the_budget() {
 
 #[test]
 fn a_catastrophic_look_ahead_over_a_megabyte_ends() {
+    // Spending is what bounds the work: the budget is gone long before the text is.
     let text = megabyte_of(&("a".repeat(5000) + "bc"));
-    let outcome = find("(?=a)(a+)+b(?!c)", &text);
+    let budget = &mut Budget::of(2_000_000);
+    let outcome = compile("(?=a)(a+)+b(?!c)").find(&text, budget);
     assert_eq!(
         outcome,
         Outcome::Exhausted {
-            why: Exhaustion::Steps
+            why: Exhaustion::Budget
         }
     );
+    // A match that is longer than any slice takes all steps.
+    let text = megabyte_of("a") + "b";
+    let outcome = find("(?=a)(a+)+b", &text);
+    assert!(!matches!(outcome, Outcome::None), "{outcome:?}");
 }
 
 #[test]
@@ -125,28 +134,27 @@ fn edges_of_slices_are_no_edges_of_the_text() {
 }
 
 #[test]
-fn a_search_goes_on_after_a_match() {
-    for pattern in [r"\w+", r"(?<!\w)\w+(?!\w)", r"\b\w+\b"] {
-        let (matcher, budget) = (compile(pattern), &mut Budget::new());
-        let text = "one\u{301} two";
-        let mut found = Vec::new();
-        let mut from = 0;
-        while let Outcome::Match(range) = matcher.find_from(text, from, budget) {
-            from = range.end;
-            found.push(range);
-        }
-        assert_eq!(found, [0..3, 6..9], "{pattern}");
-        assert_eq!(
-            matcher.find_from(text, 4, budget),
-            Outcome::Match(6..9),
-            "{pattern}"
-        );
-        assert_eq!(
-            matcher.find_from(text, 99, budget),
-            Outcome::None,
-            "{pattern}"
-        );
+fn all_matches_come_from_left_to_right_in_every_engine() {
+    let cases: [(&str, &str, &[Range<usize>]); 8] = [
+        (r"\w+", "one\u{301} two", &[0..3, 6..9]),
+        (r"(?<!\w)\w+(?!\w)", "one\u{301} two", &[0..3, 6..9]),
+        (r"\b\w+\b", "one\u{301} two", &[0..3, 6..9]),
+        (r"\b\w+\b", "one two", &[0..3, 4..7]),
+        ("a*", "aéb", &[0..1, 1..1, 3..3, 4..4]),
+        ("a*(?!z)", "aéb", &[0..1, 1..1, 3..3, 4..4]),
+        ("a|b$", "ab\n", &[0..1, 1..2]),
+        ("b", "aa", &[]),
+    ];
+    for (pattern, text, expected) in cases {
+        let matcher = compile(pattern);
+        let budget = &mut Budget::new();
+        let found: Result<Vec<_>, _> = matcher.find_all(text, budget).collect();
+        assert_eq!(found.unwrap(), expected, "{pattern} in {text}");
     }
+    let exhausted: Vec<_> = compile("(?!b)a")
+        .find_all("aab", &mut Budget::of(20))
+        .collect();
+    assert_eq!(exhausted, [Ok(0..1), Err(Exhaustion::Budget)]);
 }
 
 #[test]
@@ -231,75 +239,16 @@ fn refusals_say_where_and_what_to_write_instead() {
     }
 }
 
-/// Pieces of patterns, sound and unsound.
+/// Pieces of patterns, sound and unsound, between blanks.
+const TOKENS: &str = r"a b . ^ $ | ( ) (?: (?= (?! (?<= (?<! (?> (?i: (?a) (?x) (?P<n> (?P=n) (?(1) (?# [ ]
+    [^ - * + ? {2} {,3} {1,} { } \ \1 \2 \w \W \s \d \b \B \A \Z \N{BULLET} \x41 \u00e9 \07 é İ
+    && -- [:a:] # : < > = ! ,";
+
 fn token() -> impl Strategy<Value = String> {
+    let tokens: Vec<&str> = TOKENS.split_whitespace().chain([" ", "\n"]).collect();
     prop_oneof![
-        prop::sample::select(vec![
-            "a",
-            "b",
-            ".",
-            "^",
-            "$",
-            "|",
-            "(",
-            ")",
-            "(?:",
-            "(?=",
-            "(?!",
-            "(?<=",
-            "(?<!",
-            "(?>",
-            "(?i:",
-            "(?a)",
-            "(?x)",
-            "(?P<n>",
-            "(?P=n)",
-            "(?(1)",
-            "(?#",
-            "[",
-            "]",
-            "[^",
-            "-",
-            "*",
-            "+",
-            "?",
-            "{2}",
-            "{,3}",
-            "{1,}",
-            "{",
-            "}",
-            "\\",
-            r"\1",
-            r"\2",
-            r"\w",
-            r"\W",
-            r"\s",
-            r"\d",
-            r"\b",
-            r"\B",
-            r"\A",
-            r"\Z",
-            r"\N{BULLET}",
-            r"\x41",
-            r"\u00e9",
-            r"\07",
-            "é",
-            "\u{130}",
-            "&&",
-            "--",
-            "[:a:]",
-            " ",
-            "#",
-            "\n",
-            ":",
-            "<",
-            ">",
-            "=",
-            "!",
-            ",",
-        ])
-        .prop_map(str::to_owned),
-        any::<char>().prop_map(String::from),
+        4 => prop::sample::select(tokens).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
     ]
 }
 
@@ -331,7 +280,6 @@ proptest! {
         tokens in prop::collection::vec(token(), 0..12),
         letters in prop::collection::vec(any::<bool>(), 4),
         text in "[ab é\\n\u{301}\u{130}A1_]{0,20}",
-        from in 0usize..24,
     ) {
         let flags = Flags {
             ignore_case: letters[0],
@@ -341,8 +289,10 @@ proptest! {
         };
         if let Ok(matcher) = Matcher::compile(&tokens.concat(), flags) {
             for text in [text.clone(), text.repeat(400)] {
-                if let Outcome::Match(found) = matcher.find_from(&text, from, &mut Budget::new()) {
-                    prop_assert!(found.start >= from && text.get(found).is_some());
+                let mut from = 0;
+                for found in matcher.find_all(&text, &mut Budget::new()).take(50).flatten() {
+                    prop_assert!(found.start >= from && text.get(found.clone()).is_some());
+                    from = found.end;
                 }
             }
         }

@@ -3,9 +3,10 @@
 //! [`load`] reads packs from bytes and checks everything in them, so that a mistake is an error
 //! with a file, a line and a key, and never a pattern that silently does nothing. The regular
 //! expressions are written for Python's `re`, as 0.4.0 read them: `parser.rs` (with `groups.rs`
-//! and `escape.rs`) parses them, `translate.rs` writes them for the Rust engines, `matcher.rs`
-//! runs them in bounded time. Nothing here does input or output.
+//! and `escape.rs`) parses them, `translate.rs` (with `class.rs`) writes them for the Rust engines,
+//! `matcher.rs` and `backtracking.rs` run them in bounded time. Nothing here does input or output.
 
+mod backtracking;
 mod class;
 mod error;
 mod escape;
@@ -23,9 +24,10 @@ mod load_tests;
 #[cfg(test)]
 mod matcher_tests;
 
+pub(crate) use backtracking::Budget;
 pub(crate) use error::PackError;
 pub(crate) use load::load;
-pub(crate) use matcher::{Budget, Matcher, Outcome};
+pub(crate) use matcher::{Matcher, Outcome};
 
 /// A pack as it was read: its name for messages, and its bytes.
 #[derive(Clone, Copy, Debug)]

@@ -314,7 +314,8 @@ impl<'a> Writer<'a> {
         }
         let inside = self.node(inner, tail && max == Some(1));
         let possessive = kind == Greed::Possessive && self.dialect != Dialect::Relaxed;
-        let lazy = kind == Greed::Lazy;
+        // Only the place of a relaxed match counts, so the shortest one does.
+        let lazy = kind == Greed::Lazy || self.dialect == Dialect::Relaxed;
         // What consumes nothing is not repeatable in one of the engines, and repeating it changes
         // nothing: it is tried once or not at all.
         if inner.width(self.groups) == (0, 0) || inside.0.is_empty() {
@@ -347,7 +348,7 @@ impl<'a> Writer<'a> {
     fn reference(&self, group: usize, fold: Fold) -> String {
         match (self.dialect, self.number(group)) {
             // A captured text can be anything that the group matches, so any text will do.
-            (Dialect::Linear | Dialect::Relaxed, _) => "(?:(?s:.)*)".to_owned(),
+            (Dialect::Linear | Dialect::Relaxed, _) => "(?:(?s:.)*?)".to_owned(),
             (Dialect::Backtracking, None) => NEVER.to_owned(),
             (Dialect::Backtracking, Some(number)) if fold == Fold::Exact => {
                 format!(r"(?:\{number})")
