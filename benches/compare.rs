@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [mode, path] = arguments.as_slice() {
-        if mode == "--validate" {
-            return validate(Path::new(path));
-        }
+    if let [mode, path] = arguments.as_slice()
+        && mode == "--validate"
+    {
+        return validate(Path::new(path));
     }
     let sizes: Vec<usize> = arguments
         .iter()

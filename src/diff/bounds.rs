@@ -59,6 +59,7 @@ pub(crate) fn judge(
     })
 }
 
+#[derive(Clone, Copy)]
 enum Side {
     Least,
     Most,

@@ -64,27 +64,27 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
                 range: run,
                 decoded,
             });
-        } else if let Some(bytes) = decode_base64(token) {
-            if let Some(decoded) = readable(&bytes) {
-                // A payload may be cut into several runs that only make sense together.
-                chunks.push_str(&decoded);
-                parts.push(Part {
-                    encoding: Encoding::Base64,
-                    range: run,
-                    decoded,
-                });
-            }
-        }
-    }
-    if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
-        if parts.len() > 1 {
-            let range = first.range.start..last.range.end;
+        } else if let Some(bytes) = decode_base64(token)
+            && let Some(decoded) = readable(&bytes)
+        {
+            // A payload may be cut into several runs that only make sense together.
+            chunks.push_str(&decoded);
             parts.push(Part {
                 encoding: Encoding::Base64,
-                range,
-                decoded: chunks,
+                range: run,
+                decoded,
             });
         }
+    }
+    if let (Some(first), Some(last)) = (parts.first(), parts.last())
+        && parts.len() > 1
+    {
+        let range = first.range.start..last.range.end;
+        parts.push(Part {
+            encoding: Encoding::Base64,
+            range,
+            decoded: chunks,
+        });
     }
     if let Some(decoded) = decode_percent(text) {
         parts.push(Part {
@@ -147,7 +147,7 @@ fn runs(text: &str) -> Vec<Range<usize>> {
 }
 
 fn decode_hex(token: &str) -> Option<String> {
-    if token.len() % 2 != 0 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if !token.len().is_multiple_of(2) || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }
     let bytes: Vec<u8> = token

@@ -306,11 +306,12 @@ impl<'a> Walk<'a, '_> {
         };
         if let (Context::Definitions(defines), Kind::EndArray) = (frame.context, token.kind) {
             (self.visit)(Item::ListingEnd(defines));
-        } else if frame.context.defines().is_some() && token.kind == Kind::EndObject {
-            if let Some(mut definition) = self.definition.take() {
-                definition.span = span;
-                (self.visit)(Item::Definition(definition));
-            }
+        } else if frame.context.defines().is_some()
+            && token.kind == Kind::EndObject
+            && let Some(mut definition) = self.definition.take()
+        {
+            definition.span = span;
+            (self.visit)(Item::Definition(definition));
         }
     }
 

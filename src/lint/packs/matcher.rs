@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::backtracking::{Backtracking, Budget, Exhaustion, boundary_from};
+#[cfg(test)]
+use super::backtracking::boundary_from;
+use super::backtracking::{Backtracking, Budget, Exhaustion};
 use super::syntax::Flags;
 use super::translate::{Charset, DISPUTED, Dialect, Pattern, RegexError};
 
