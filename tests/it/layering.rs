@@ -29,7 +29,10 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("clap", &["args.rs"]),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
-    ("fancy_regex", &["lint/packs/matcher.rs", "command/grep.rs"]),
+    (
+        "fancy_regex",
+        &["lint/packs/backtracking.rs", "command/grep.rs"],
+    ),
     (
         "toml",
         &[
