@@ -17,6 +17,15 @@
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
 //! | `args` | the command line: the only user of clap |
 
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the command line uses what the library alone does not"
+    )
+)]
+
 #[cfg(feature = "cli")]
 mod args;
 pub mod cassette;

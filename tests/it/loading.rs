@@ -36,9 +36,8 @@ fn refused(path: &Path) -> String {
     run(&["lint", "--no-config", path]).stderr
 }
 
-#[test]
-fn each_kind_of_broken_file_has_its_own_message() {
-    let folder = tempfile::tempdir().expect("a folder");
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn broken_files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let utf16: Vec<u8> = [0xff, 0xfe]
         .into_iter()
         .chain(clean().encode_utf16().flat_map(u16::to_le_bytes))
@@ -49,7 +48,7 @@ fn each_kind_of_broken_file_has_its_own_message() {
         "\n<<<<<<< HEAD\n\"messages\"\n=======\n>>>>>>> other\n",
     );
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
-    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+    vec![
         ("empty", vec![], "is empty"),
         ("blank", b" \n\n ".to_vec(), "is empty"),
         ("nul", vec![0; 4096], "NUL"),
@@ -120,9 +119,14 @@ fn each_kind_of_broken_file_has_its_own_message() {
                 .into_bytes(),
             "seq",
         ),
-    ];
+    ]
+}
+
+#[test]
+fn each_kind_of_broken_file_has_its_own_message() {
+    let folder = tempfile::tempdir().expect("a folder");
     let mut seen = Vec::new();
-    for (name, content, expected) in cases {
+    for (name, content, expected) in broken_files() {
         let path = write(folder.path(), &format!("{name}.mcp.json"), content);
         let error = refused(&path);
         assert!(error.contains(expected), "{name}: {error}");
