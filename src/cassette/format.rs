@@ -53,7 +53,7 @@ pub(crate) fn read(text: &str) -> Result<Parts, Fault> {
     let first = scanner.require()?;
     if first.kind != JsonKind::BeginObject {
         check_syntax(text)?;
-        let what = format!("its JSON is {}, not an object", noun(first.kind));
+        let what = format!("it must be a JSON object and is {}", noun(first.kind));
         return Err(shape(first.span, LoadProblem::NotACassette(what)));
     }
     let mut reader = Reader {

@@ -4,6 +4,7 @@
 //! Only what decodes to readable text is returned, and the work is linear in the
 //! length of the text.
 
+use super::secrets::prefilter::next_run;
 use std::ops::Range;
 
 /// How a part is encoded.
@@ -110,40 +111,17 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
     parts
 }
 
-/// Runs of base64 characters that are long enough to hold a sentence.
-fn runs(text: &str) -> Vec<Range<usize>> {
+/// Runs of base64 characters that are long enough to hold a sentence, with their padding.
+fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    let inside = |at: usize| {
-        bytes
-            .get(at)
-            .is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
-    };
-    let mut runs = Vec::new();
-    // Probing every SHORTEST_RUN-th byte touches each long run at least once.
-    let mut probe = SHORTEST_RUN - 1;
-    while probe < bytes.len() {
-        if !inside(probe) {
-            probe += SHORTEST_RUN;
-            continue;
-        }
-        let mut start = probe;
-        while start > 0 && inside(start - 1) && probe - start < SHORTEST_RUN {
-            start -= 1;
-        }
-        let mut end = probe + 1;
-        while inside(end) {
-            end += 1;
-        }
-        if end - start >= SHORTEST_RUN {
-            let padded = end
-                + bytes.get(end..).map_or(0, |rest| {
-                    rest.iter().take(2).take_while(|b| **b == b'=').count()
-                });
-            runs.push(start..padded);
-        }
-        probe = end + SHORTEST_RUN;
-    }
-    runs
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let run = next_run(bytes, from, SHORTEST_RUN)?;
+        from = run.end;
+        let rest = bytes.get(run.end..).unwrap_or_default();
+        let padding = rest.iter().take(2).take_while(|b| **b == b'=').count();
+        Some(run.start..run.end + padding)
+    })
 }
 
 fn decode_hex(token: &str) -> Option<String> {

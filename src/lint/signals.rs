@@ -238,7 +238,12 @@ impl Vocabulary {
         };
         let build = || {
             let mut builder = AhoCorasick::builder();
-            builder.kind(Some(kind)).build(&self.anchors).ok()
+            // Anchors begin with every letter, so looking for their first bytes finds little to skip.
+            builder
+                .kind(Some(kind))
+                .prefilter(false)
+                .build(&self.anchors)
+                .ok()
         };
         // Without the table everything is looked at.
         cell.get_or_init(build)

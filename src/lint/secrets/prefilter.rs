@@ -92,7 +92,11 @@ pub(super) fn holds_stem(name: &str) -> bool {
 }
 
 /// The first run of at least `min_length` key characters that starts at or after `from`.
-pub(super) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<Range<usize>> {
+pub(in crate::lint) fn next_run(
+    bytes: &[u8],
+    from: usize,
+    min_length: usize,
+) -> Option<Range<usize>> {
     let step = min_length.max(1);
     // A run of `step` bytes covers one of these probes, wherever it begins.
     let mut probe = from + step - 1;
@@ -151,6 +155,7 @@ impl Search {
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(kind))
+            .prefilter(false)
             .build(strings.iter().map(|(string, _)| string));
         #[expect(
             clippy::expect_used,
