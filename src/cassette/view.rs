@@ -83,6 +83,8 @@ pub(crate) struct Paired {
     pub(crate) role: Role,
     /// For a response: the index of its request.
     pub(crate) request: Option<u32>,
+    /// The length of the payload in bytes.
+    pub(crate) size: usize,
 }
 
 /// Walks the messages in order and pairs responses with requests as it goes.
@@ -144,6 +146,7 @@ impl Iterator for Exchanges<'_> {
         let text = &self.cassette.text;
         let envelope = Envelope::read(text, row.payload);
         let role = envelope.role();
+        let size = row.payload.len();
         let mut request = None;
         match role {
             Role::Request => {
@@ -161,6 +164,7 @@ impl Iterator for Exchanges<'_> {
             envelope,
             role,
             request,
+            size,
         })
     }
 }

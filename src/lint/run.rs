@@ -13,14 +13,14 @@ use crate::finding::Report;
 use crate::wire::json::Span;
 use crate::wire::mcp::method;
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What a rule gets to see besides the text or definition it looks at.
 pub(crate) struct Context<'a> {
     pub(crate) cassette: &'a Cassette,
     pub(crate) baseline: Option<&'a Cassette>,
     pub(crate) settings: &'a Settings,
-    recorded: OnceCell<Recorded<'a>>,
+    recorded: OnceLock<Recorded<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -29,13 +29,24 @@ impl<'a> Context<'a> {
             cassette,
             baseline,
             settings,
-            recorded: OnceCell::new(),
+            recorded: OnceLock::new(),
         }
     }
 
     /// The listings of the cassette, gathered once for all rules about them.
     pub(crate) fn recorded(&self) -> &Recorded<'a> {
         self.recorded.get_or_init(|| Recorded::of(self.cassette))
+    }
+
+    /// How many threads look at the messages. Patterns of packs share a budget of
+    /// work, which threads would spend in an order that differs from run to run.
+    fn threads(&self) -> usize {
+        if !self.is_large() || !self.settings.packs.patterns().is_empty() {
+            return 1;
+        }
+        // Beyond this, handing out and reading the file are what takes the time.
+        const MOST: usize = 8;
+        std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST))
     }
 
     /// Whether the file is so large that tables are worth building for it: 4 MB,
@@ -86,19 +97,87 @@ fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -
         sink.notes
             .push("the cassette holds no messages, so nothing was checked".to_owned());
     }
-    let mut listing = Vec::new();
-    for paired in Exchanges::new(cassette) {
-        for (rule, check) in active.checks() {
-            if let Check::Message(check) = check {
-                check(&context, &paired, &mut Findings::new(rule, &mut sink));
-            }
-        }
-        scan_message(&context, &active, &paired, &mut listing, &mut sink);
+    for part in scan_blocks(&context) {
+        sink.drafts.extend(part.drafts);
+        sink.notes.extend(part.notes);
     }
     for (rule, check) in active.checks() {
         if let Check::Session(check) = check {
             check(&context, &mut Findings::new(rule, &mut sink));
         }
+    }
+    sink
+}
+
+/// The size of the payloads, in bytes, that one thread takes at a time.
+const BLOCK: usize = 512 * 1024;
+
+/// Lets the rules look at every message, on all cores if the file is large. The
+/// parts are in the order of the file whichever thread was done first.
+fn scan_blocks(context: &Context<'_>) -> Vec<Sink> {
+    let blocks = Mutex::new(Blocks {
+        exchanges: Exchanges::new(context.cassette),
+        taken: 0,
+    });
+    let done: Mutex<Vec<(usize, Sink)>> = Mutex::new(Vec::new());
+    let work = || {
+        let active = Active::new(context.settings);
+        loop {
+            let block = blocks.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, block)) = block else { break };
+            let sink = scan_block(context, &active, &block);
+            done.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((number, sink));
+        }
+    };
+    let threads = context.threads();
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, sink)| sink).collect()
+}
+
+/// Hands out the messages in numbered blocks. Pairing them depends on their order,
+/// so it is done here, one block at a time.
+struct Blocks<'a> {
+    exchanges: Exchanges<'a>,
+    taken: usize,
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = (usize, Vec<Paired>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut block = Vec::new();
+        let mut size = 0;
+        while size < BLOCK {
+            let Some(paired) = self.exchanges.next() else {
+                break;
+            };
+            size += paired.size;
+            block.push(paired);
+        }
+        self.taken += 1;
+        (!block.is_empty()).then_some((self.taken, block))
+    }
+}
+
+fn scan_block(context: &Context<'_>, active: &Active<'_>, block: &[Paired]) -> Sink {
+    let mut sink = Sink::default();
+    let mut listing = Vec::new();
+    for paired in block {
+        for (rule, check) in active.checks() {
+            if let Check::Message(check) = check {
+                check(context, paired, &mut Findings::new(rule, &mut sink));
+            }
+        }
+        scan_message(context, active, paired, &mut listing, &mut sink);
     }
     sink
 }
