@@ -3,7 +3,7 @@
 #![expect(clippy::panic, reason = "a broken law must stop the fuzzer")]
 
 use crate::cassette::Cassette;
-use crate::cassette::file::whole;
+use crate::cassette::locate::whole;
 use crate::cassette::locate::{locate, pointers, positions};
 use crate::lint::packs::{self, PackSource};
 use crate::lint::{Settings, lint_cassette};
@@ -100,8 +100,8 @@ pub fn packs(bytes: &[u8]) {
         .unwrap_or(bytes.len());
     let (pack, text) = bytes.split_at(cut);
     let source = PackSource {
-        name: "fuzz.toml".to_owned(),
-        bytes: pack.to_vec(),
+        name: "fuzz.toml",
+        bytes: pack,
     };
     let Ok(set) = packs::load(&[source]) else {
         return;

@@ -281,7 +281,7 @@ fn explain(text: &str, fault: format::Fault) -> (usize, LoadProblem) {
     let SyntaxError { at, problem } = error;
     match problem {
         Problem::End => {
-            let pointer = locate::pointers(text, whole(text), "", &[text.len()]);
+            let pointer = locate::pointers(text, locate::whole(text), "", &[text.len()]);
             let inside = match pointer.first().map(String::as_str) {
                 None | Some("") => "the JSON text".to_owned(),
                 Some(pointer) => pointer.to_owned(),
@@ -303,15 +303,6 @@ fn explain(text: &str, fault: format::Fault) -> (usize, LoadProblem) {
             }
         }
     }
-}
-
-pub(crate) fn whole(text: &str) -> crate::wire::json::Span {
-    let start = if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
-    crate::wire::json::Span::new(start, text.len())
 }
 
 fn conflict_marker(text: &str) -> Option<usize> {

@@ -49,7 +49,7 @@ fn malformed(span: Span, what: impl Into<String>) -> Fault {
 
 /// Reads the parts of a cassette from its text.
 pub(crate) fn read(text: &str) -> Result<Parts, Fault> {
-    let mut scanner = Scanner::over(text, super::file::whole(text));
+    let mut scanner = Scanner::over(text, super::locate::whole(text));
     let first = scanner.require()?;
     if first.kind != JsonKind::BeginObject {
         check_syntax(text)?;
@@ -91,7 +91,7 @@ pub(crate) fn read(text: &str) -> Result<Parts, Fault> {
 
 /// A file of another shape may also be broken JSON, which is the better message.
 fn check_syntax(text: &str) -> Result<(), Fault> {
-    let mut scanner = Scanner::over(text, super::file::whole(text));
+    let mut scanner = Scanner::over(text, super::locate::whole(text));
     while scanner.next_token()?.is_some() {}
     Ok(())
 }

@@ -167,45 +167,60 @@ fn push_escaped(name: &str, pointer: &mut String) {
     }
 }
 
-/// The value that a JSON pointer names, as a byte range; of repeated members the last.
+/// The value that a JSON pointer names, as a byte range. Where repeated members
+/// make it ambiguous, the last value that it can lead to.
 pub(crate) fn locate(text: &str, pointer: &str) -> Option<Span> {
-    let mut place = Span::new(0, text.len());
-    if text.starts_with('\u{feff}') {
-        place.start = 3;
+    let root = Scanner::over(text, whole(text)).value().ok()?.span;
+    let mut places = vec![root];
+    if !pointer.is_empty() {
+        for step in pointer.strip_prefix('/')?.split('/') {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            places = places
+                .into_iter()
+                .flat_map(|place| children(text, place, &name))
+                .collect();
+        }
     }
-    if pointer.is_empty() {
-        return Scanner::over(text, place)
-            .value()
-            .ok()
-            .map(|value| value.span);
-    }
-    for step in pointer.strip_prefix('/')?.split('/') {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        place = child(text, place, &name)?;
-    }
-    Some(place)
+    places.pop()
 }
 
-fn child(text: &str, place: Span, name: &str) -> Option<Span> {
+/// The members of that name, or the element of that index.
+fn children(text: &str, place: Span, name: &str) -> Vec<Span> {
     let mut scanner = Scanner::over(text, place);
-    match scanner.require().ok()?.kind {
-        Kind::BeginObject => {
-            let mut found = None;
-            while let Some(key) = scanner.next_key().ok()? {
-                let value = scanner.value().ok()?;
+    let mut found = Vec::new();
+    match scanner.require() {
+        Ok(token) if token.kind == Kind::BeginObject => {
+            while let Ok(Some(key)) = scanner.next_key() {
+                let Ok(value) = scanner.value() else { break };
                 if decode(key.inner().of(text)) == name {
-                    found = Some(value.span);
+                    found.push(value.span);
                 }
             }
-            found
         }
-        Kind::BeginArray => {
-            let index: usize = name.parse().ok()?;
-            for _ in 0..index {
-                scanner.next_item().ok()??;
+        Ok(token) if token.kind == Kind::BeginArray => {
+            let Ok(index) = name.parse::<usize>() else {
+                return found;
+            };
+            let mut at = 0;
+            while let Ok(Some(value)) = scanner.next_item() {
+                if at == index {
+                    found.push(value.span);
+                    break;
+                }
+                at += 1;
             }
-            scanner.next_item().ok()?.map(|value| value.span)
         }
-        _ => None,
+        _ => {}
     }
+    found
+}
+
+/// The text without a byte order mark.
+pub(crate) fn whole(text: &str) -> Span {
+    let start = if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
+    Span::new(start, text.len())
 }

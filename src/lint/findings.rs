@@ -4,8 +4,8 @@
 use super::reading::Reading;
 use super::rules::Rule;
 use super::run::Sink;
-use crate::cassette::locate::{pointers, positions};
-use crate::cassette::{Cassette, file};
+use crate::cassette::Cassette;
+use crate::cassette::locate::{pointers, positions, whole};
 use crate::finding::{Excerpt, Finding, Position, Region, RuleId, Severity, Status};
 use crate::wire::json::{Span, raw_offsets};
 use sha2::{Digest, Sha256};
@@ -315,7 +315,7 @@ fn locators_of(cassette: &Cassette, items: &[(Draft, Span)]) -> Vec<String> {
                 &format!("/messages/{index}"),
                 &offsets,
             ),
-            None => pointers(&cassette.text, file::whole(&cassette.text), "", &offsets),
+            None => pointers(&cassette.text, whole(&cassette.text), "", &offsets),
         });
         rest = later;
     }
