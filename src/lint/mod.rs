@@ -10,7 +10,6 @@ mod encoded;
 mod findings;
 mod fold;
 mod invisible;
-mod markers;
 mod names;
 mod pack_patterns;
 pub(crate) mod packs;

@@ -1,11 +1,11 @@
 //! One text as the rules see it: what it is, whose it is, and what it asks for.
 
 use super::Settings;
+use super::fold;
 use super::run::Context;
 use super::secrets::{self, Place, Secret, TextContext};
 use super::signals::{self, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
-use super::{fold, markers};
 use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
 
     /// Whether the text is nothing but what redaction left in place of another.
     pub(crate) fn is_marker(&self) -> bool {
-        markers::is_marker(self.value())
+        secrets::placeholder::is_marker(self.value())
     }
 
     /// "tool "echo": description" and the like, to begin a message with.
