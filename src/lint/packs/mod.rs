@@ -1,6 +1,6 @@
 //! Pattern packs: TOML files that add patterns of a project's own to the bundled rules.
 //!
-//! [`load`] reads packs from bytes and checks everything in them, so that a mistake is an error
+//! [`load()`] reads packs from bytes and checks everything in them, so that a mistake is an error
 //! with a file, a line and a key, and never a pattern that silently does nothing. The regular
 //! expressions are written for Python's `re`, as 0.4.0 read them: `parser.rs` (with `groups.rs`
 //! and `escape.rs`) parses them, `translate.rs` (with `class.rs`) writes them for the Rust engines,

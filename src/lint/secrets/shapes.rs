@@ -98,7 +98,7 @@ pub(crate) fn label(id: &'static str) -> &'static str {
         .map_or(id, |spec| spec.label.as_str())
 }
 
-/// As [`find`], at the prefixes among `hits`.
+/// As `find`, at the prefixes among `hits`.
 pub(super) fn find_at(text: &str, hits: impl Iterator<Item = Hit>) -> Vec<Shape> {
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut skip: Vec<usize> = Vec::new();
