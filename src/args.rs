@@ -6,7 +6,7 @@
 use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
 use crate::config::{LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
-use crate::lint::rules;
+use crate::report::catalogue;
 use crate::report::{Format, visible};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -37,8 +37,8 @@ pub fn run(
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule: None } => command::explain::list(),
         Command::Explain { rule: Some(rule) } => {
-            let page = |id: &str| rules::by_id(id).map(|rule| rule.page);
-            let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+            let page = |id: &str| catalogue().find(|rule| rule.id == id).map(|rule| rule.page);
+            let known: Vec<&str> = catalogue().map(|rule| rule.id).collect();
             command::explain::run(&rule, page, &known)
         }
         Command::Completions { shell } => completions(shell),

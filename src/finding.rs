@@ -58,6 +58,43 @@ impl fmt::Display for RuleId {
     }
 }
 
+/// What a rule is called, how much it weighs and where it is explained.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleInfo {
+    pub(crate) id: &'static str,
+    /// In kebab case.
+    pub(crate) name: &'static str,
+    /// One line, without a full stop.
+    pub(crate) summary: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) evidence: Evidence,
+    /// Entries of the OWASP MCP Top 10 (2025).
+    pub(crate) owasp: &'static [&'static str],
+    /// Techniques of SAFE-MCP.
+    pub(crate) safe_mcp: &'static [&'static str],
+    /// `docs/rules/<id>.md`.
+    pub(crate) page: &'static str,
+}
+
+/// Whether the text alone decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// The form of the text is the problem.
+    Shape,
+    /// The text asks for something that only its author knows the reason of.
+    Intent,
+}
+
+impl Evidence {
+    /// The word used in reports.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Evidence::Shape => "shape",
+            Evidence::Intent => "intent",
+        }
+    }
+}
+
 /// Whether a finding counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Status {

@@ -7,6 +7,7 @@ use crate::cassette::locate::whole;
 use crate::cassette::locate::{locate, pointers, positions};
 use crate::lint::packs::{self, PackSource};
 use crate::lint::{Settings, lint_cassette};
+use crate::pattern;
 use crate::wire::json::{Kind, Scanner, decode, raw_offsets};
 
 /// Loading never panics, agrees with `serde_json` on what is JSON, and saving what
@@ -108,7 +109,7 @@ pub fn packs(bytes: &[u8]) {
     };
     let text = String::from_utf8_lossy(text);
     for pattern in set.patterns() {
-        let mut budget = packs::Budget::new();
+        let mut budget = pattern::Budget::new();
         let _ = pattern.matcher.find(&text, &mut budget);
     }
 }

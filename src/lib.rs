@@ -9,6 +9,8 @@
 //! |---|---|
 //! | `wire` | bytes and messages: the JSON tokenizer, the names of the protocol |
 //! | `finding` | the one result type of the gate |
+//! | `pattern` | regular expressions of packs |
+//! | `secrets` | what in a text is a secret |
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
@@ -38,8 +40,10 @@ pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod lint;
+mod pattern;
 #[cfg(feature = "cli")]
 mod report;
+mod secrets;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};

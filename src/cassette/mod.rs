@@ -9,6 +9,7 @@ pub(crate) mod file;
 pub(crate) mod format;
 pub(crate) mod locate;
 pub(crate) mod model;
+pub(crate) mod place;
 pub(crate) mod view;
 
 pub use file::{LoadError, LoadProblem, SaveError};

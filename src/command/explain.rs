@@ -2,13 +2,13 @@
 
 use super::Outcome;
 use crate::config::nearest;
-use crate::lint::rules;
+use crate::report::catalogue;
 use std::fmt::Write as _;
 
 /// Lists every rule with what it weighs and where it is catalogued.
 pub(crate) fn list() -> Outcome {
     let mut outcome = Outcome::new("explain");
-    for rule in rules::ALL {
+    for rule in catalogue() {
         let references = [rule.owasp, rule.safe_mcp].concat().join(", ");
         let (severity, evidence) = (rule.severity.as_str(), rule.evidence.as_str());
         let _ = writeln!(

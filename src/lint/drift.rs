@@ -1,7 +1,8 @@
 //! How the two rules about changed definitions tell what changed.
 
-use super::findings::{Findings, Identity};
+use super::findings::Findings;
 use super::reading::quoted;
+use crate::cassette::place::Identity;
 use crate::diff::ChangeKind;
 use crate::diff::definition::Delta;
 use crate::diff::drift::{Drift, Drifts};

@@ -4,7 +4,7 @@
 //! Only what decodes to readable text is returned, and the work is linear in the
 //! length of the text.
 
-use super::secrets::prefilter::next_run;
+use crate::secrets::prefilter::next_run;
 use std::ops::Range;
 
 /// How a part is encoded.

@@ -16,19 +16,19 @@ pub(crate) mod packs;
 mod reading;
 pub(crate) mod rules;
 mod run;
-pub(crate) mod secrets;
 mod signals;
 mod silence;
 mod surfaces;
 
+pub use crate::secrets::Entropy;
 pub(crate) use run::lint_cassette;
-pub use secrets::Entropy;
 pub use silence::Accept;
 pub(crate) use silence::unused;
 
 use crate::cassette::{Cassette, LoadError};
 use crate::finding::Report;
-use packs::{PackError, PackSet, PackSource};
+use crate::pattern::PackError;
+use packs::{PackSet, PackSource};
 use std::path::{Path, PathBuf};
 
 /// What to look for in a cassette, and what to leave out.
@@ -172,7 +172,7 @@ impl Settings {
     /// Whether a rule or pattern runs. What could not be checked is always told.
     pub(crate) fn applies(&self, id: &str) -> bool {
         let named = |list: &[String]| list.iter().any(|entry| entry == id);
-        if id == rules::UNCHECKED.id {
+        if id == rules::UNCHECKED.info.id {
             true
         } else if self.select.is_empty() {
             !named(&self.ignore)
@@ -187,7 +187,7 @@ impl Settings {
         let mut notes: Vec<String> = both
             .map(|id| format!("rule {id} is both selected and ignored; selection wins"))
             .collect();
-        let unchecked = rules::UNCHECKED.id;
+        let unchecked = rules::UNCHECKED.info.id;
         if self.ignore.iter().any(|id| id == unchecked) {
             notes.push(format!(
                 "rule {unchecked} cannot be ignored: it says what was not checked"
@@ -199,7 +199,7 @@ impl Settings {
 
 /// Every id that `select` and `ignore` may name.
 pub(crate) fn valid_ids(packs: &PackSet) -> Vec<String> {
-    let bundled = rules::ALL.iter().map(|rule| rule.id.to_owned());
+    let bundled = rules::ALL.iter().map(|rule| rule.info.id.to_owned());
     bundled
         .chain(packs.patterns().iter().map(|pattern| pattern.id.clone()))
         .collect()

@@ -2,11 +2,12 @@
 
 use super::Settings;
 use super::findings::Findings;
-use super::packs::{Budget, Outcome, PackSeverity, PackSurface, Pattern};
+use super::packs::{PackSeverity, PackSurface, Pattern};
 use super::reading::Reading;
 use super::run::Sink;
 use super::surfaces::Surface;
 use crate::finding::{RuleId, Severity};
+use crate::pattern::{Budget, Outcome};
 use std::cell::RefCell;
 
 /// The patterns of a run over one cassette, each with what is left of its budget.

@@ -3,9 +3,9 @@
 use super::Settings;
 use super::fold;
 use super::run::Context;
-use super::secrets::{self, Place, Secret, TextContext};
 use super::signals::{self, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
+use crate::secrets::{self, Place, Secret, TextContext};
 use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;

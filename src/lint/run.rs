@@ -1,11 +1,12 @@
 //! One run of lint over one cassette: walk it, let every rule look, put what they
 //! found in order.
 
-use super::findings::{self, Draft, Findings};
+use super::findings::Findings;
 use super::reading::{Owner, Reading};
 use super::rules::{self, Check, Rule};
 use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
 use super::{Settings, pack_patterns, silence};
+use crate::cassette::place::{self, Draft};
 use crate::cassette::view::{Exchanges, Paired, Role};
 use crate::cassette::{Cassette, Sender};
 use crate::diff::surface::Recorded;
@@ -70,11 +71,11 @@ pub(crate) fn lint_cassette(
     settings: &Settings,
 ) -> Report {
     let sink = scan(cassette, baseline, settings);
-    let mut findings = findings::place(cassette, sink.drafts);
+    let mut findings = place::place(cassette, sink.drafts);
     silence::mark_accepted(&mut findings, settings);
     if let Some(baseline) = baseline.filter(|_| !settings.all) {
         let old = scan(baseline, None, settings);
-        silence::mark_existing(&mut findings, &findings::place(baseline, old.drafts));
+        silence::mark_existing(&mut findings, &place::place(baseline, old.drafts));
     }
     let mut notes = settings.notes();
     notes.extend(sink.notes);
@@ -103,7 +104,7 @@ fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -
     }
     for (rule, check) in active.checks() {
         if let Check::Session(check) = check {
-            check(&context, &mut Findings::new(rule, &mut sink));
+            check(&context, &mut Findings::new(&rule.info, &mut sink));
         }
     }
     sink
@@ -174,7 +175,7 @@ fn scan_block(context: &Context<'_>, active: &Active<'_>, block: &[Paired]) -> S
     for paired in block {
         for (rule, check) in active.checks() {
             if let Check::Message(check) = check {
-                check(context, paired, &mut Findings::new(rule, &mut sink));
+                check(context, paired, &mut Findings::new(&rule.info, &mut sink));
             }
         }
         scan_message(context, active, paired, &mut listing, &mut sink);
@@ -233,7 +234,7 @@ fn scan_message(
                 let names = std::mem::take(listing);
                 for (rule, check) in active.checks() {
                     if let Check::Listing(check) = check {
-                        check(defines, &names, &mut Findings::new(rule, sink));
+                        check(defines, &names, &mut Findings::new(&rule.info, sink));
                     }
                 }
             }
@@ -274,7 +275,7 @@ fn read_text(
     }
     for (rule, check) in active.checks() {
         if let Check::Text(check) = check {
-            check(&reading, &mut Findings::new(rule, sink));
+            check(&reading, &mut Findings::new(&rule.info, sink));
         }
     }
     active.packs.apply(&reading, sink);
@@ -291,7 +292,7 @@ impl<'s> Active<'s> {
         Active {
             rules: rules::ALL
                 .iter()
-                .filter(|rule| settings.applies(rule.id))
+                .filter(|rule| settings.applies(rule.info.id))
                 .collect(),
             packs: pack_patterns::ActivePatterns::new(settings),
         }

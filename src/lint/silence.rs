@@ -36,7 +36,7 @@ pub(crate) fn mark_accepted(findings: &mut [Finding], settings: &Settings) {
     let today = settings.today.as_deref();
     for finding in findings
         .iter_mut()
-        .filter(|finding| finding.rule.as_str() != UNCHECKED.id)
+        .filter(|finding| finding.rule.as_str() != UNCHECKED.info.id)
     {
         let entry = settings
             .accept
@@ -60,7 +60,7 @@ pub(crate) fn mark_existing(findings: &mut [Finding], baseline: &[Finding]) {
         .iter_mut()
         .filter(|finding| finding.status == Status::New)
     {
-        let unchecked = finding.rule.as_str() == UNCHECKED.id;
+        let unchecked = finding.rule.as_str() == UNCHECKED.info.id;
         if !unchecked && known.contains(&(finding.rule.as_str(), finding.fingerprint.as_str())) {
             finding.status = Status::Existing;
         }

@@ -5,6 +5,7 @@
 //! that ends in a line feed, or is empty. Nothing here prints or reads the
 //! environment. What a cassette recorded is hostile until `sanitize` has seen it.
 
+mod catalogue;
 mod diff_lines;
 mod full;
 mod full_diff;
@@ -18,6 +19,7 @@ mod wording;
 use crate::diff::Diff;
 use crate::finding::{Report, Severity};
 
+pub(crate) use catalogue::catalogue;
 pub(crate) use sanitize::{guard_runner, visible};
 
 /// How a report is written.

@@ -10,9 +10,14 @@ use syn::visit::Visit;
 const LAYERS: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("finding", &[]),
+    ("pattern", &[]),
+    ("secrets", &["wire"]),
     ("cassette", &["wire", "finding"]),
     ("diff", &["wire", "finding", "cassette"]),
-    ("lint", &["wire", "finding", "cassette", "diff"]),
+    (
+        "lint",
+        &["wire", "finding", "pattern", "secrets", "cassette", "diff"],
+    ),
     ("config", &["finding", "lint"]),
     ("report", &["finding", "cassette", "diff", "lint"]),
     (
@@ -31,7 +36,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["report/full.rs"]),
     (
         "fancy_regex",
-        &["lint/packs/backtracking.rs", "command/grep.rs"],
+        &["pattern/backtracking.rs", "command/grep.rs"],
     ),
     (
         "toml",
@@ -39,7 +44,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "config/reader.rs",
             "lint/packs/load.rs",
             "lint/signals.rs",
-            "lint/secrets/shapes.rs",
+            "secrets/shapes.rs",
         ],
     ),
     ("git2", &[]),

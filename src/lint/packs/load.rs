@@ -6,9 +6,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use super::error::{PackError, Problem, Rule};
-use super::matcher::Matcher;
-use super::syntax::Flags;
+use crate::pattern::{Flags, Matcher, PackError, Problem, Rule};
+
 use super::{PackSet, PackSeverity, PackSource, PackSurface, Pattern};
 
 /// Larger packs are refused before they are parsed.

@@ -1,33 +1,15 @@
 //! Pattern packs: TOML files that add patterns of a project's own to the bundled rules.
 //!
 //! [`load()`] reads packs from bytes and checks everything in them, so that a mistake is an error
-//! with a file, a line and a key, and never a pattern that silently does nothing. The regular
-//! expressions are written for Python's `re`, as 0.4.0 read them: `parser.rs` (with `groups.rs`
-//! and `escape.rs`) parses them, `translate.rs` (with `class.rs`) writes them for the Rust engines,
-//! `matcher.rs` and `backtracking.rs` run them in bounded time. Nothing here does input or output.
+//! with a file, a line and a key, and never a pattern that silently does nothing.
 
-mod backtracking;
-mod class;
-mod error;
-mod escape;
-mod groups;
 mod load;
-mod matcher;
-mod parser;
-mod syntax;
-mod translate;
 
-#[cfg(test)]
-mod differential;
 #[cfg(test)]
 mod load_tests;
-#[cfg(test)]
-mod matcher_tests;
 
-pub(crate) use backtracking::Budget;
-pub(crate) use error::PackError;
+use crate::pattern::Matcher;
 pub(crate) use load::load;
-pub(crate) use matcher::{Matcher, Outcome};
 
 /// A pack as it was read: its name for messages, and its bytes.
 #[derive(Clone, Copy, Debug)]

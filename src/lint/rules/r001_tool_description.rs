@@ -1,20 +1,22 @@
 //! R001: a tool description that gives the model orders of its own.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R001",
-    name: "tool-description-injection",
-    summary: "injection phrasing in a tool description",
-    severity: Severity::Error,
-    evidence: Evidence::Intent,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1001", "SAFE-T1404"],
-    page: include_str!("../../../docs/rules/R001.md"),
+    info: RuleInfo {
+        id: "R001",
+        name: "tool-description-injection",
+        summary: "injection phrasing in a tool description",
+        severity: Severity::Error,
+        evidence: Evidence::Intent,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1001", "SAFE-T1404"],
+        page: include_str!("../../../docs/rules/R001.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -1,22 +1,24 @@
 //! R002: a tool that is no longer what the baseline recorded, the rug pull.
 
-use super::{Check, Evidence, Rule};
+use super::{Check, Rule};
 use crate::diff::drift::drifted;
 use crate::diff::surface::Recorded;
-use crate::finding::Severity;
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::drift;
 use crate::lint::findings::Findings;
 use crate::lint::run::Context;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R002",
-    name: "drift",
-    summary: "a tool definition that differs from the baseline",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1201"],
-    page: include_str!("../../../docs/rules/R002.md"),
+    info: RuleInfo {
+        id: "R002",
+        name: "drift",
+        summary: "a tool definition that differs from the baseline",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1201"],
+        page: include_str!("../../../docs/rules/R002.md"),
+    },
     checks: &[Check::Session(check)],
 };
 

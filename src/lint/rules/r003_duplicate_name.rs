@@ -1,8 +1,9 @@
 //! R003: two tools that a client, a model or a reader takes for one.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
-use crate::lint::findings::{Findings, Identity};
+use super::{Check, Rule};
+use crate::cassette::place::Identity;
+use crate::finding::{Evidence, RuleInfo, Severity};
+use crate::lint::findings::Findings;
 use crate::lint::names::{look_alike_key, name_key};
 use crate::lint::reading::quoted;
 use crate::lint::surfaces::Defined;
@@ -10,14 +11,16 @@ use crate::wire::json::Span;
 use std::collections::HashMap;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R003",
-    name: "duplicate-name",
-    summary: "two tools of one name, or of names that look like one",
-    severity: Severity::Warning,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1008"],
-    page: include_str!("../../../docs/rules/R003.md"),
+    info: RuleInfo {
+        id: "R003",
+        name: "duplicate-name",
+        summary: "two tools of one name, or of names that look like one",
+        severity: Severity::Warning,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1008"],
+        page: include_str!("../../../docs/rules/R003.md"),
+    },
     checks: &[Check::Listing(check)],
 };
 

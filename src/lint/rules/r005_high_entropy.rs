@@ -1,20 +1,22 @@
 //! R005: a string that looks like a secret by its randomness or by its name.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
-use crate::lint::secrets::Kind;
+use crate::secrets::Kind;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R005",
-    name: "high-entropy",
-    summary: "a high-entropy string, or a value under a secret-looking name",
-    severity: Severity::Warning,
-    evidence: Evidence::Shape,
-    owasp: &["MCP01"],
-    safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
-    page: include_str!("../../../docs/rules/R005.md"),
+    info: RuleInfo {
+        id: "R005",
+        name: "high-entropy",
+        summary: "a high-entropy string, or a value under a secret-looking name",
+        severity: Severity::Warning,
+        evidence: Evidence::Shape,
+        owasp: &["MCP01"],
+        safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
+        page: include_str!("../../../docs/rules/R005.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

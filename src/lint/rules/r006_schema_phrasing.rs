@@ -1,21 +1,23 @@
 //! R006: injection phrasing in the name of a tool or in the text of its schemas.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
 use crate::lint::signals::Strength;
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R006",
-    name: "schema-phrasing",
-    summary: "injection phrasing in names and schema text",
-    severity: Severity::Warning,
-    evidence: Evidence::Intent,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1501"],
-    page: include_str!("../../../docs/rules/R006.md"),
+    info: RuleInfo {
+        id: "R006",
+        name: "schema-phrasing",
+        summary: "injection phrasing in names and schema text",
+        severity: Severity::Warning,
+        evidence: Evidence::Intent,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1501"],
+        page: include_str!("../../../docs/rules/R006.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -1,21 +1,23 @@
 //! R007: a tool name with characters that imitate others, or that no name should have.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::names::describe_name;
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R007",
-    name: "lookalike-name",
-    summary: "a non-ASCII or mixed-script tool name",
-    severity: Severity::Warning,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1008", "SAFE-T1405"],
-    page: include_str!("../../../docs/rules/R007.md"),
+    info: RuleInfo {
+        id: "R007",
+        name: "lookalike-name",
+        summary: "a non-ASCII or mixed-script tool name",
+        severity: Severity::Warning,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1008", "SAFE-T1405"],
+        page: include_str!("../../../docs/rules/R007.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -1,21 +1,23 @@
 //! R008: characters that a reader does not see and a model does.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::invisible::{HiddenKind, scan};
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R008",
-    name: "hidden-characters",
-    summary: "invisible or steering characters",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP06"],
-    safe_mcp: &["SAFE-T1402"],
-    page: include_str!("../../../docs/rules/R008.md"),
+    info: RuleInfo {
+        id: "R008",
+        name: "hidden-characters",
+        summary: "invisible or steering characters",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03", "MCP06"],
+        safe_mcp: &["SAFE-T1402"],
+        page: include_str!("../../../docs/rules/R008.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -1,27 +1,29 @@
 //! R010: a definition that wants private material in an argument, a URL or a result.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
 use crate::lint::signals::{SignalKind, Strength};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R010",
-    name: "private-material",
-    summary: "asks for private files, keys, the conversation or the system prompt",
-    severity: Severity::Error,
-    evidence: Evidence::Intent,
-    owasp: &["MCP01", "MCP03", "MCP10"],
-    safe_mcp: &[
-        "SAFE-T1502",
-        "SAFE-T1503",
-        "SAFE-T1603",
-        "SAFE-T1801",
-        "SAFE-T1911",
-    ],
-    page: include_str!("../../../docs/rules/R010.md"),
+    info: RuleInfo {
+        id: "R010",
+        name: "private-material",
+        summary: "asks for private files, keys, the conversation or the system prompt",
+        severity: Severity::Error,
+        evidence: Evidence::Intent,
+        owasp: &["MCP01", "MCP03", "MCP10"],
+        safe_mcp: &[
+            "SAFE-T1502",
+            "SAFE-T1503",
+            "SAFE-T1603",
+            "SAFE-T1801",
+            "SAFE-T1911",
+        ],
+        page: include_str!("../../../docs/rules/R010.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -1,7 +1,7 @@
 //! R012: a payload in an encoding that a model reads as easily as plain text.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::encoded::{self, Encoding};
 use crate::lint::findings::Findings;
 use crate::lint::reading::{Reading, signals_of};
@@ -9,14 +9,16 @@ use crate::lint::signals::Strength;
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R012",
-    name: "encoded-payload",
-    summary: "an encoded payload whose decoded text trips another rule",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP06"],
-    safe_mcp: &["SAFE-T1402"],
-    page: include_str!("../../../docs/rules/R012.md"),
+    info: RuleInfo {
+        id: "R012",
+        name: "encoded-payload",
+        summary: "an encoded payload whose decoded text trips another rule",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03", "MCP06"],
+        safe_mcp: &["SAFE-T1402"],
+        page: include_str!("../../../docs/rules/R012.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

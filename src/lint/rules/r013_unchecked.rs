@@ -1,32 +1,35 @@
 //! R013: something that could not be checked, so that the gate must not pass.
 
-use super::{Check, Evidence, Rule};
+use super::{Check, Rule};
+use crate::cassette::place::{Draft, Identity};
 use crate::cassette::view::Paired;
 use crate::finding::RuleId;
-use crate::finding::Severity;
-use crate::lint::findings::{Draft, Findings, Identity};
+use crate::finding::{Evidence, RuleInfo, Severity};
+use crate::lint::findings::Findings;
 use crate::lint::run::{Context, Sink};
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use crate::wire::mcp::method;
 use std::collections::HashSet;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R013",
-    name: "unchecked",
-    summary: "something that two readers could read differently, or that could not be read",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03", "MCP08"],
-    safe_mcp: &["SAFE-T1402"],
-    page: include_str!("../../../docs/rules/R013.md"),
+    info: RuleInfo {
+        id: "R013",
+        name: "unchecked",
+        summary: "something that two readers could read differently, or that could not be read",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03", "MCP08"],
+        safe_mcp: &["SAFE-T1402"],
+        page: include_str!("../../../docs/rules/R013.md"),
+    },
     checks: &[Check::Message(check)],
 };
 
 /// The depth beyond which a walk does not look; `run` calls this for what it finds there.
 pub(in crate::lint) fn too_deep(at: Span, sink: &mut Sink) {
     sink.drafts.push(Draft {
-        rule: RuleId::bundled(RULE.id),
-        severity: RULE.severity,
+        rule: RuleId::bundled(RULE.info.id),
+        severity: RULE.info.severity,
         message: format!(
             "nested more than {} levels deep: what is below was not checked",
             crate::wire::node::MAX_DEPTH
@@ -64,7 +67,7 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
             if whole { "definitions" } else { "messages" }
         );
         findings.value(
-            RULE.severity,
+            RULE.info.severity,
             repeated,
             None,
             "repeated member",
@@ -143,7 +146,7 @@ fn unread_batch(text: &str, payload: Span, findings: &mut Findings<'_>) {
                        record the session again"
             .to_owned();
         findings.value(
-            RULE.severity,
+            RULE.info.severity,
             payload,
             None,
             "raw batch",

@@ -1,10 +1,11 @@
 //! R014: what breaks the protocol, and what a listing left out.
 
-use super::{Check, Evidence, Rule};
+use super::{Check, Rule};
 use crate::cassette::Sender;
+use crate::cassette::place::Identity;
 use crate::cassette::view::{Paired, Role};
-use crate::finding::Severity;
-use crate::lint::findings::{Findings, Identity};
+use crate::finding::{Evidence, RuleInfo, Severity};
+use crate::lint::findings::Findings;
 use crate::lint::names::name_fault;
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::run::Context;
@@ -13,14 +14,16 @@ use crate::wire::json::Span;
 use crate::wire::mcp::MODERN_REVISION;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R014",
-    name: "protocol-trouble",
-    summary: "protocol trouble: answers without a question, lines outside the protocol, cut listings",
-    severity: Severity::Warning,
-    evidence: Evidence::Shape,
-    owasp: &["MCP08"],
-    safe_mcp: &[],
-    page: include_str!("../../../docs/rules/R014.md"),
+    info: RuleInfo {
+        id: "R014",
+        name: "protocol-trouble",
+        summary: "protocol trouble: answers without a question, lines outside the protocol, cut listings",
+        severity: Severity::Warning,
+        evidence: Evidence::Shape,
+        owasp: &["MCP08"],
+        safe_mcp: &[],
+        page: include_str!("../../../docs/rules/R014.md"),
+    },
     checks: &[
         Check::Message(check),
         Check::Session(listings),
@@ -36,7 +39,7 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
     let mut report = |place: Span, message: &str| {
         let identity = Identity::text(message);
         findings.value(
-            RULE.severity,
+            RULE.info.severity,
             place,
             None,
             "message",
@@ -104,7 +107,7 @@ fn listings(context: &Context<'_>, findings: &mut Findings<'_>) {
             run.listing.noun()
         );
         findings.value(
-            RULE.severity,
+            RULE.info.severity,
             row.payload,
             None,
             "listing",

@@ -1,22 +1,24 @@
 //! R015: a tool that changed while the recording ran.
 
-use super::{Check, Evidence, Rule};
+use super::{Check, Rule};
 use crate::diff::drift::{moved, movements};
-use crate::finding::Severity;
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::drift;
 use crate::lint::findings::Findings;
 use crate::lint::reading::quoted;
 use crate::lint::run::Context;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R015",
-    name: "changed-in-session",
-    summary: "a tool definition that changed within one recording",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1201"],
-    page: include_str!("../../../docs/rules/R015.md"),
+    info: RuleInfo {
+        id: "R015",
+        name: "changed-in-session",
+        summary: "a tool definition that changed within one recording",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1201"],
+        page: include_str!("../../../docs/rules/R015.md"),
+    },
     checks: &[Check::Session(check)],
 };
 

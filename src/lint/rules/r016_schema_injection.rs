@@ -1,21 +1,23 @@
 //! R016: an order to override, conceal or pass on, in a name or a schema.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
 use crate::lint::signals::SignalKind;
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R016",
-    name: "schema-injection",
-    summary: "a strong injection signal in a name or schema text",
-    severity: Severity::Error,
-    evidence: Evidence::Intent,
-    owasp: &["MCP03"],
-    safe_mcp: &["SAFE-T1501"],
-    page: include_str!("../../../docs/rules/R016.md"),
+    info: RuleInfo {
+        id: "R016",
+        name: "schema-injection",
+        summary: "a strong injection signal in a name or schema text",
+        severity: Severity::Error,
+        evidence: Evidence::Intent,
+        owasp: &["MCP03"],
+        safe_mcp: &["SAFE-T1501"],
+        page: include_str!("../../../docs/rules/R016.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

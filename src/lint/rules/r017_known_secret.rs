@@ -1,20 +1,22 @@
 //! R017: a string in the shape of a known kind of key.
 
-use super::{Check, Evidence, Rule};
-use crate::finding::Severity;
+use super::{Check, Rule};
+use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
-use crate::lint::secrets::Kind;
+use crate::secrets::Kind;
 
 pub(in crate::lint) const RULE: Rule = Rule {
-    id: "R017",
-    name: "known-secret",
-    summary: "a known key shape: provider prefix, PEM block, JWT, connection string",
-    severity: Severity::Error,
-    evidence: Evidence::Shape,
-    owasp: &["MCP01"],
-    safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
-    page: include_str!("../../../docs/rules/R017.md"),
+    info: RuleInfo {
+        id: "R017",
+        name: "known-secret",
+        summary: "a known key shape: provider prefix, PEM block, JWT, connection string",
+        severity: Severity::Error,
+        evidence: Evidence::Shape,
+        owasp: &["MCP01"],
+        safe_mcp: &["SAFE-T1504", "SAFE-T1506"],
+        page: include_str!("../../../docs/rules/R017.md"),
+    },
     checks: &[Check::Text(check)],
 };
 

@@ -76,7 +76,7 @@ impl Matcher {
     }
 
     /// An upper estimate of the memory that the compiled pattern takes, in bytes.
-    pub(super) fn compiled_bytes(&self) -> u64 {
+    pub(crate) fn compiled_bytes(&self) -> u64 {
         self.pattern.root.compiled_bytes()
     }
 

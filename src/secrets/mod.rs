@@ -14,7 +14,7 @@ mod encoded;
 pub(crate) mod entropy;
 mod layers;
 mod named;
-pub(in crate::lint) mod placeholder;
+pub(crate) mod placeholder;
 pub(crate) mod prefilter;
 pub(crate) mod shapes;
 mod value;

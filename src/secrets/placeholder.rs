@@ -9,7 +9,7 @@ const DOCUMENTED: &[&str] = &[
 
 /// Whether a text is nothing but a redaction marker: `REDACTED`, `<LABEL>`,
 /// `<LABEL>_` and 12 hex digits, or a run of mask characters with a short tail.
-pub(in crate::lint) fn is_marker(text: &str) -> bool {
+pub(crate) fn is_marker(text: &str) -> bool {
     let text = text.trim();
     if text.eq_ignore_ascii_case("redacted") || text.eq_ignore_ascii_case("[redacted]") {
         return true;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::matcher::{Matcher, Outcome};
 use super::syntax::Flags;
 
-const TABLE: &str = include_str!("../../../tests/fixtures/packs/python-re.json");
+const TABLE: &str = include_str!("../../tests/fixtures/packs/python-re.json");
 
 /// Patterns that Python accepts and we refuse. Keep this list short.
 const REFUSED_BY_US: &[(&str, &str)] = &[

@@ -13,7 +13,7 @@ use super::placeholder;
 use super::prefilter::{self, Hit};
 use super::value::{self, Form};
 
-const PACK: &str = include_str!("../../../packs/key-shapes.toml");
+const PACK: &str = include_str!("../../packs/key-shapes.toml");
 
 /// Windows from this length on are tried once a run of key characters, not once a
 /// prefix in it: `eyJ-eyJ-eyJ-…` would cost the square of its length otherwise.

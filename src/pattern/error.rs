@@ -104,7 +104,7 @@ impl fmt::Display for Rule {
 }
 
 /// Text of a pack on one line: escaped where it does not print, and cut.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 160;
     let mut chars = text.chars();
     let mut out = String::new();

@@ -634,7 +634,7 @@ fn corpus(lines: &str) -> Vec<(String, Vec<Secret>)> {
 
 #[test]
 fn honest_texts_hold_no_secret() {
-    let rows = corpus(include_str!("../../../tests/fixtures/secrets/silent.jsonl"));
+    let rows = corpus(include_str!("../../tests/fixtures/secrets/silent.jsonl"));
     assert!(rows.len() > 100);
     let loud: Vec<_> = rows
         .into_iter()
@@ -645,7 +645,7 @@ fn honest_texts_hold_no_secret() {
 
 #[test]
 fn every_planted_secret_is_found() {
-    let rows = corpus(include_str!("../../../tests/fixtures/secrets/found.jsonl"));
+    let rows = corpus(include_str!("../../tests/fixtures/secrets/found.jsonl"));
     assert!(rows.len() > 9);
     let missed: Vec<_> = rows
         .into_iter()

@@ -92,11 +92,7 @@ pub(super) fn holds_stem(name: &str) -> bool {
 }
 
 /// The first run of at least `min_length` key characters that starts at or after `from`.
-pub(in crate::lint) fn next_run(
-    bytes: &[u8],
-    from: usize,
-    min_length: usize,
-) -> Option<Range<usize>> {
+pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<Range<usize>> {
     let step = min_length.max(1);
     // A run of `step` bytes covers one of these probes, wherever it begins.
     let mut probe = from + step - 1;
