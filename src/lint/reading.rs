@@ -3,7 +3,7 @@
 use super::Settings;
 use super::fold;
 use super::run::Context;
-use super::signals::{self, Signal, Strength};
+use super::signals::{self, Amount, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
 use crate::secrets::{self, Place, Secret, TextContext};
 use crate::wire::json::decode;
@@ -53,7 +53,7 @@ pub(crate) struct Reading<'a> {
     settings: &'a Settings,
     /// The text of the file, which member names are read from.
     source: &'a str,
-    large: bool,
+    amount: Amount,
     pub(crate) text: &'a Text<'a>,
     pub(crate) owner: &'a Owner<'a>,
     signals: OnceCell<Vec<Signal>>,
@@ -70,7 +70,7 @@ impl<'a> Reading<'a> {
         Reading {
             settings: context.settings,
             source: &context.cassette.text,
-            large: context.is_large(),
+            amount: context.amount(),
             text,
             owner,
             signals: OnceCell::new(),
@@ -106,7 +106,7 @@ impl<'a> Reading<'a> {
     /// The signals of the text, with ranges of the text itself.
     pub(crate) fn signals(&self) -> &[Signal] {
         self.signals
-            .get_or_init(|| signals_of(self.value(), self.is_name(), self.large))
+            .get_or_init(|| signals_of(self.value(), self.is_name(), self.amount))
     }
 
     /// The signals of at least that strength.
@@ -158,13 +158,13 @@ impl<'a> Reading<'a> {
 }
 
 /// The signals of any text, read in windows so that a long text costs no more a byte.
-pub(crate) fn signals_of(value: &str, is_name: bool, large: bool) -> Vec<Signal> {
+pub(crate) fn signals_of(value: &str, is_name: bool, amount: Amount) -> Vec<Signal> {
     let mut found: Vec<Signal> = Vec::new();
     let mut start = 0;
     loop {
         let end = floor_boundary(value, start + WINDOW);
         let window = value.get(start..end).unwrap_or_default();
-        if is_name || may_signal(window, large) {
+        if is_name || may_signal(window, amount) {
             read_window(window, start, is_name, &mut found);
         }
         if end >= value.len() {
@@ -177,11 +177,11 @@ pub(crate) fn signals_of(value: &str, is_name: bool, large: bool) -> Vec<Signal>
     found
 }
 
-fn may_signal(window: &str, large: bool) -> bool {
+fn may_signal(window: &str, amount: Amount) -> bool {
     let mut buffer = fold::FoldBuffer::default();
     let views = fold::fold_into(&mut buffer, window);
-    signals::may_signal(views.plain, large)
-        || views.differ() && signals::may_signal(views.skeleton, large)
+    signals::may_signal(views.plain, amount)
+        || views.differ() && signals::may_signal(views.skeleton, amount)
 }
 
 fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signal>) {

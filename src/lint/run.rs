@@ -4,6 +4,7 @@
 use super::findings::Findings;
 use super::reading::{Owner, Reading};
 use super::rules::{self, Check, Rule};
+use super::signals::Amount;
 use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
 use super::{Settings, pack_patterns, silence};
 use crate::cassette::place::{self, Draft};
@@ -42,7 +43,7 @@ impl<'a> Context<'a> {
     /// How many threads look at the messages. Patterns of packs share a budget of
     /// work, which threads would spend in an order that differs from run to run.
     fn threads(&self) -> usize {
-        if !self.is_large() || !self.settings.packs.patterns().is_empty() {
+        if self.amount() != Amount::Much || !self.settings.packs.patterns().is_empty() {
             return 1;
         }
         // Beyond this, handing out and reading the file are what takes the time.
@@ -50,10 +51,9 @@ impl<'a> Context<'a> {
         std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST))
     }
 
-    /// Whether the file is so large that tables are worth building for it: 4 MB,
-    /// below which their building time shows.
-    pub(crate) fn is_large(&self) -> bool {
-        self.cassette.text.len() > 4_000_000
+    /// How much there is to read.
+    pub(crate) fn amount(&self) -> Amount {
+        Amount::of(self.cassette.text.len())
     }
 }
 

@@ -6,10 +6,12 @@
 //! word for what came before and a word for instructions; a negation, a verb of
 //! telling and a person. One common word alone is never a signal.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+mod vocabulary;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+pub(crate) use vocabulary::Amount;
+use vocabulary::{Concept, vocabulary};
 
 /// What a combination of words asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,23 +106,15 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
 /// Whether a folded text has the words that at least one signal is made of. A quick
 /// look that never says no to a text that [`read`] finds something in.
 ///
-/// `large` says that much more is to come: the table that is quickest to run
-/// takes some milliseconds to build, which a small file would notice.
-pub(crate) fn may_signal(folded: &str, large: bool) -> bool {
-    let vocabulary = vocabulary();
-    let Some(automaton) = &vocabulary.automaton else {
-        return false;
-    };
-    if !vocabulary.has_anchor(folded, large) {
+/// `amount` tells how much text there is in all.
+pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
+    if !vocabulary().has_anchor(folded, amount) {
         return false;
     }
     let mut seen = 0_u32;
-    for found in automaton.find_overlapping_iter(folded) {
-        let Some(&(concept, stem)) = vocabulary.entries.get(found.pattern().as_usize()) else {
-            continue;
-        };
-        let bit = concept.bit();
-        if seen & bit == 0 && stands_alone(folded, found.range(), stem) {
+    for (word, range) in vocabulary().find(folded) {
+        let bit = word.concept.bit();
+        if seen & bit == 0 && stands_alone(folded, range, word.stem) {
             seen |= bit;
             if COMBINATIONS
                 .iter()
@@ -155,142 +149,6 @@ const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Imperative],
 ];
 
-/// The concepts of the vocabulary; the names are the keys of the files in `words/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Concept {
-    OverrideVerb,
-    Instructions,
-    Prior,
-    User,
-    Negation,
-    TellVerb,
-    Conceal,
-    Condition,
-    PrivatePath,
-    Private,
-    TransferVerb,
-    ReadVerb,
-    Sink,
-    Address,
-    RoleTag,
-    EmphasisTag,
-    Prime,
-    Consent,
-    RemoteExec,
-    RoleChange,
-    /// "You must call": ordinary in a definition, an order in a result.
-    Imperative,
-    About,
-}
-
-impl Concept {
-    fn bit(self) -> u32 {
-        1 << (self as u32)
-    }
-
-    /// Whether honest text seldom has such a word. Each of [`COMBINATIONS`] has one.
-    fn is_anchor(self) -> bool {
-        match self {
-            Concept::OverrideVerb
-            | Concept::Negation
-            | Concept::Conceal
-            | Concept::PrivatePath
-            | Concept::Private
-            | Concept::Address
-            | Concept::RoleTag
-            | Concept::Prime
-            | Concept::Consent
-            | Concept::RemoteExec
-            | Concept::RoleChange
-            | Concept::Imperative => true,
-            Concept::Instructions
-            | Concept::Prior
-            | Concept::User
-            | Concept::TellVerb
-            | Concept::Condition
-            | Concept::TransferVerb
-            | Concept::ReadVerb
-            | Concept::Sink
-            | Concept::EmphasisTag
-            | Concept::About => false,
-        }
-    }
-}
-
-struct Vocabulary {
-    automaton: Option<AhoCorasick>,
-    /// Words that are rare in honest text, of which every combination needs one.
-    anchors: Vec<String>,
-    nfa: OnceLock<Option<AhoCorasick>>,
-    dfa: OnceLock<Option<AhoCorasick>>,
-    /// For each pattern: its concept, and whether the word may go on after it.
-    entries: Vec<(Concept, bool)>,
-}
-
-impl Vocabulary {
-    /// Whether the text holds an anchor, be it inside a longer word.
-    fn has_anchor(&self, folded: &str, large: bool) -> bool {
-        let (cell, kind) = if large {
-            (&self.dfa, AhoCorasickKind::DFA)
-        } else {
-            (&self.nfa, AhoCorasickKind::ContiguousNFA)
-        };
-        let build = || {
-            let mut builder = AhoCorasick::builder();
-            // Anchors begin with every letter, so looking for their first bytes finds little to skip.
-            builder
-                .kind(Some(kind))
-                .prefilter(false)
-                .build(&self.anchors)
-                .ok()
-        };
-        // Without the table everything is looked at.
-        cell.get_or_init(build)
-            .as_ref()
-            .is_none_or(|anchors| anchors.is_match(folded))
-    }
-}
-
-/// The vocabularies that ship with the binary, one file a language.
-const FILES: &[&str] = &[include_str!("words/en.toml")];
-
-fn vocabulary() -> &'static Vocabulary {
-    static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
-    VOCABULARY.get_or_init(|| {
-        let mut words = Vec::new();
-        let mut entries = Vec::new();
-        let mut anchors = Vec::new();
-        for file in FILES {
-            // A test parses every file; one that did not parse would silence its language only.
-            let lists: BTreeMap<Concept, Vec<String>> = toml::from_str(file).unwrap_or_default();
-            for (concept, list) in lists {
-                for word in list {
-                    let stem = word.ends_with('*');
-                    words.push(word.trim_end_matches('*').to_owned());
-                    anchors.extend(
-                        concept
-                            .is_anchor()
-                            .then(|| word.trim_end_matches('*').to_owned()),
-                    );
-                    entries.push((concept, stem));
-                }
-            }
-        }
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .build(&words)
-            .ok();
-        Vocabulary {
-            automaton,
-            anchors,
-            nfa: OnceLock::new(),
-            dfa: OnceLock::new(),
-            entries,
-        }
-    })
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     concept: Concept,
@@ -316,26 +174,19 @@ type Add<'f> = &'f mut dyn FnMut(SignalKind, Strength, Range<usize>);
 
 impl<'a> Hits<'a> {
     fn find(text: &'a str) -> Hits<'a> {
-        let vocabulary = vocabulary();
         let mut list = Vec::new();
         let mut about = false;
-        if let Some(automaton) = &vocabulary.automaton {
-            for found in automaton.find_overlapping_iter(text) {
-                let Some(&(concept, stem)) = vocabulary.entries.get(found.pattern().as_usize())
-                else {
-                    continue;
-                };
-                if !stands_alone(text, found.range(), stem) {
-                    continue;
-                }
-                about |= concept == Concept::About;
-                list.push(Hit {
-                    concept,
-                    start: found.start(),
-                    end: found.end(),
-                    sentence: 0,
-                });
+        for (word, range) in vocabulary().find(text) {
+            if !stands_alone(text, range.clone(), word.stem) {
+                continue;
             }
+            about |= word.concept == Concept::About;
+            list.push(Hit {
+                concept: word.concept,
+                start: range.start,
+                end: range.end,
+                sentence: 0,
+            });
         }
         list.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.concept));
         number_sentences(text, &mut list);
@@ -672,18 +523,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_vocabulary_parses_and_is_in_folded_form() {
-        for file in FILES {
-            let lists: BTreeMap<Concept, Vec<String>> = toml::from_str(file).expect("a vocabulary");
-            for word in lists.values().flatten() {
-                let word = word.trim_end_matches('*');
-                assert_eq!(word.to_lowercase(), *word);
-                assert!(!word.contains("  "), "{word}");
-            }
-        }
-    }
-
-    #[test]
     fn every_combination_has_an_anchor() {
         for combination in COMBINATIONS {
             assert!(
@@ -745,7 +584,10 @@ mod tests {
         ] {
             assert_eq!(labels(text), expected, "{text}");
             assert!(
-                expected.is_empty() || may_signal(text, false) && may_signal(text, true),
+                expected.is_empty()
+                    || [Amount::Little, Amount::Some, Amount::Much]
+                        .iter()
+                        .all(|amount| may_signal(text, *amount)),
                 "{text}"
             );
         }

@@ -43,7 +43,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         &[
             "config/reader.rs",
             "lint/packs/load.rs",
-            "lint/signals.rs",
+            "lint/signals/vocabulary.rs",
             "secrets/shapes.rs",
         ],
     ),
