@@ -7,6 +7,7 @@
 //! a commit. A key that the loader does not know is an error: a misspelt
 //! `ignore` that silently ignores nothing is found too late.
 
+pub(crate) mod policy;
 mod reader;
 
 use crate::finding::Severity;

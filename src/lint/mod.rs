@@ -140,6 +140,14 @@ impl Settings {
             })?;
             files.push((path.display().to_string(), bytes));
         }
+        Settings::with_packs(options, &files)
+    }
+
+    /// With packs that were read already, each with its name for messages.
+    pub(crate) fn with_packs(
+        options: &Options,
+        files: &[(String, Vec<u8>)],
+    ) -> Result<Settings, LintError> {
         let sources: Vec<PackSource<'_>> = files
             .iter()
             .map(|(name, bytes)| PackSource { name, bytes })
