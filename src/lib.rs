@@ -14,6 +14,7 @@
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
+//! | `baseline` | the other side of a comparison, from git |
 //! | `config` | configuration files |
 //! | `report` | findings and diffs as text, JSON, annotations |
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
@@ -30,6 +31,12 @@
 
 #[cfg(feature = "cli")]
 mod args;
+#[cfg(feature = "cli")]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "no command compares with git yet")
+)]
+mod baseline;
 pub mod cassette;
 #[cfg(feature = "cli")]
 mod command;

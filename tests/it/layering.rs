@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lint",
         &["wire", "finding", "pattern", "secrets", "cassette", "diff"],
     ),
+    ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "lint"]),
     ("report", &["finding", "cassette", "diff", "lint"]),
     (
@@ -47,7 +48,16 @@ const CONFINED: &[(&str, &[&str])] = &[
             "secrets/shapes.rs",
         ],
     ),
-    ("git2", &[]),
+    (
+        "git2",
+        &[
+            "baseline/git/mod.rs",
+            "baseline/git/pairing.rs",
+            "baseline/git/resolve.rs",
+            "baseline/git/similar.rs",
+            "baseline/git/tree.rs",
+        ],
+    ),
     ("tokio", &[]),
     ("hyper", &[]),
 ];

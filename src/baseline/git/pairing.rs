@@ -1,0 +1,246 @@
+//! Which file of the working tree continues which file of the base commit.
+
+use super::super::error::{BaselineError, Side};
+use super::super::path::RepoPath;
+use super::corrupt;
+use super::similar;
+use super::tree::{BaseCommit, Entry, refuse_pointer};
+use git2::{ObjectType, Oid};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// What became of a file since the base commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Not in the base commit, and not continued from another path of it.
+    Added,
+    /// Another content at the same path.
+    Modified,
+    /// The same content; ends of lines do not count.
+    Unchanged,
+    /// Continues a file that is not in the working tree any more.
+    Renamed {
+        /// Its path in the base commit.
+        from: RepoPath,
+    },
+    /// Not in the working tree any more.
+    Deleted,
+}
+
+/// A file on either side or both, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    /// The path in the working tree; of a deleted file that in the base commit.
+    pub(crate) path: RepoPath,
+    pub(crate) status: Status,
+}
+
+/// What is compared.
+pub(crate) struct Pairing<'a> {
+    /// Files of the base commit, as [`BaseCommit::files`] lists them.
+    pub(crate) old: &'a [RepoPath],
+    /// Files of the working tree.
+    pub(crate) new: &'a [RepoPath],
+    /// Reads a file of the working tree.
+    pub(crate) read: &'a dyn Fn(&RepoPath) -> io::Result<Vec<u8>>,
+    /// The name of the recorded server in the text of a cassette, if it is one.
+    pub(crate) server_name: &'a dyn Fn(&[u8]) -> Option<String>,
+}
+
+impl BaseCommit<'_> {
+    /// Says of each file what became of it, sorted by path.
+    ///
+    /// A file that is new is paired with one that is gone: by equal content, then
+    /// by similar lines as git does it, then by the name of the recorded server if
+    /// only one on each side has it. Line ends do not count anywhere, because a
+    /// checkout may convert them and JSON has none inside strings.
+    ///
+    /// # Errors
+    ///
+    /// A file of either side that cannot be read or is a Git LFS pointer.
+    pub(crate) fn pair(&self, pairing: &Pairing<'_>) -> Result<Vec<Pair>, BaselineError> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut added: BTreeMap<&RepoPath, Vec<u8>> = BTreeMap::new();
+        let new: BTreeSet<&RepoPath> = pairing.new.iter().collect();
+        for &path in &new {
+            let bytes = (pairing.read)(path).map_err(|source| BaselineError::Working {
+                path: path.clone(),
+                source,
+            })?;
+            refuse_pointer(path, &bytes, Side::Working)?;
+            let status = match self.at_same_path(path, &bytes)? {
+                Some(status) => status,
+                None => {
+                    added.insert(path, bytes);
+                    continue;
+                }
+            };
+            let path = path.clone();
+            pairs.push(Pair { path, status });
+        }
+        let gone: BTreeSet<&RepoPath> = pairing.old.iter().filter(|p| !new.contains(p)).collect();
+        let renames = if added.is_empty() {
+            BTreeMap::new()
+        } else {
+            renames(&added, &self.texts_of(&gone)?, pairing.server_name)?
+        };
+        for path in added.into_keys() {
+            let path = path.clone();
+            let status = match renames.get(&path) {
+                Some(from) => Status::Renamed { from: from.clone() },
+                None => Status::Added,
+            };
+            pairs.push(Pair { path, status });
+        }
+        let continued: BTreeSet<&RepoPath> = renames.values().collect();
+        pairs.extend(gone.difference(&continued).map(|path| Pair {
+            path: (*path).clone(),
+            status: Status::Deleted,
+        }));
+        pairs.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(pairs)
+    }
+
+    /// The files among `paths` that have a text; a link that led nowhere has none.
+    fn texts_of<'p>(
+        &self,
+        paths: &BTreeSet<&'p RepoPath>,
+    ) -> Result<BTreeMap<&'p RepoPath, Vec<u8>>, BaselineError> {
+        let mut texts = BTreeMap::new();
+        for path in paths {
+            match self.file(path) {
+                Err(BaselineError::Link { .. } | BaselineError::NotAFile { .. }) => {}
+                text => {
+                    texts.extend(text?.map(|bytes| (*path, bytes)));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// None if the base commit has nothing at this path.
+    fn at_same_path(&self, path: &RepoPath, bytes: &[u8]) -> Result<Option<Status>, BaselineError> {
+        if let Some(Entry::File(oid)) = self.entry(path)? {
+            let own = Oid::hash_object(ObjectType::Blob, bytes);
+            if own.map_err(|error| corrupt(path.to_string(), &error))? == oid {
+                return Ok(Some(Status::Unchanged));
+            }
+        }
+        Ok(self.file(path)?.map(|old| {
+            if with_plain_line_ends(&old) == with_plain_line_ends(bytes) {
+                Status::Unchanged
+            } else {
+                Status::Modified
+            }
+        }))
+    }
+}
+
+/// New paths with the old path that each continues; no old path occurs twice.
+fn renames(
+    added: &BTreeMap<&RepoPath, Vec<u8>>,
+    gone: &BTreeMap<&RepoPath, Vec<u8>>,
+    server_name: &dyn Fn(&[u8]) -> Option<String>,
+) -> Result<BTreeMap<RepoPath, RepoPath>, BaselineError> {
+    let sides = (texts(gone), texts(added));
+    let mut found: BTreeMap<&RepoPath, &RepoPath> = identical(&sides.0, &sides.1);
+    let (left_gone, left_added) = left(&sides, &found);
+    found.extend(similar::pairs(&left_gone, &left_added)?);
+    let (left_gone, left_added) = left(&sides, &found);
+    found.extend(same_server(&left_gone, &left_added, server_name));
+    Ok(found
+        .into_iter()
+        .map(|(new, old)| (new.clone(), old.clone()))
+        .collect())
+}
+
+/// A file that looks for its other half: path, and text with plain line ends.
+pub(super) type Text<'a> = (&'a RepoPath, Cow<'a, [u8]>);
+
+fn texts<'a>(files: &'a BTreeMap<&'a RepoPath, Vec<u8>>) -> Vec<Text<'a>> {
+    let text = |(path, bytes): (&&'a RepoPath, &'a Vec<u8>)| (*path, with_plain_line_ends(bytes));
+    files.iter().map(text).collect()
+}
+
+/// What is not paired yet of the old and the new files.
+fn left<'a>(
+    (gone, added): &(Vec<Text<'a>>, Vec<Text<'a>>),
+    found: &BTreeMap<&'a RepoPath, &'a RepoPath>,
+) -> (Vec<Text<'a>>, Vec<Text<'a>>) {
+    let continued: BTreeSet<&RepoPath> = found.values().copied().collect();
+    (
+        gone.iter()
+            .filter(|(path, _)| !continued.contains(path))
+            .cloned()
+            .collect(),
+        added
+            .iter()
+            .filter(|(path, _)| !found.contains_key(path))
+            .cloned()
+            .collect(),
+    )
+}
+
+/// Files moved without an edit. Of several with one content, those that kept their
+/// name go together first, the rest in the order of their paths.
+fn identical<'a>(gone: &[Text<'a>], added: &[Text<'a>]) -> BTreeMap<&'a RepoPath, &'a RepoPath> {
+    let mut by_text: BTreeMap<&[u8], Vec<&'a RepoPath>> = BTreeMap::new();
+    for (path, text) in gone {
+        by_text.entry(text).or_default().push(path);
+    }
+    let mut found = BTreeMap::new();
+    for same_name in [true, false] {
+        for (path, text) in added {
+            let Some(candidates) = by_text.get_mut(&text[..]) else {
+                continue;
+            };
+            let fits = |old: &&RepoPath| !same_name || old.file_name() == path.file_name();
+            if !found.contains_key(path)
+                && let Some(at) = candidates.iter().position(fits)
+            {
+                found.insert(*path, candidates.remove(at));
+            }
+        }
+    }
+    found
+}
+
+/// Files of which one on each side records the server of a name.
+fn same_server<'a>(
+    gone: &[Text<'a>],
+    added: &[Text<'a>],
+    server_name: &dyn Fn(&[u8]) -> Option<String>,
+) -> BTreeMap<&'a RepoPath, &'a RepoPath> {
+    let mut by_name: BTreeMap<String, (Vec<&'a RepoPath>, Vec<&'a RepoPath>)> = BTreeMap::new();
+    for (path, text) in gone {
+        if let Some(name) = server_name(text) {
+            by_name.entry(name).or_default().0.push(path);
+        }
+    }
+    for (path, text) in added {
+        if let Some(name) = server_name(text) {
+            by_name.entry(name).or_default().1.push(path);
+        }
+    }
+    let only = |(old, new): (Vec<&'a RepoPath>, Vec<&'a RepoPath>)| match (&old[..], &new[..]) {
+        ([old], [new]) => Some((*new, *old)),
+        _ => None,
+    };
+    by_name.into_values().filter_map(only).collect()
+}
+
+/// The text with LF where it had CR LF.
+fn with_plain_line_ends(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut plain = Vec::new();
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(bytes, b"\r\n") {
+        plain.extend_from_slice(&bytes[from..at]);
+        from = at + 1;
+    }
+    if from == 0 {
+        return Cow::Borrowed(bytes);
+    }
+    plain.extend_from_slice(&bytes[from..]);
+    Cow::Owned(plain)
+}
