@@ -201,11 +201,12 @@ struct InspectArgs {
 #[command(next_help_heading = "Output options")]
 struct OutputArgs {
     /// Write a report in this format to standard output, or to a file (repeatable):
-    /// full, text, json or github, as in json=report.json
+    /// full, text, json, github, sarif or markdown, as in json=report.json
     ///
     /// full shows the lines of the file with a caret under each finding and is the default on
     /// a terminal; text is one stable line a finding and the default otherwise; json has frozen
-    /// member names; github writes workflow commands that annotate a pull request.
+    /// member names; github writes workflow commands that annotate a pull request; sarif is for
+    /// code scanning; markdown is a job summary.
     #[arg(long = "output", value_name = "FORMAT[=FILE]",
         value_parser = OsStringValueParser::new().try_map(|value| parse_output(&value)))]
     outputs: Vec<Output>,
@@ -236,6 +237,8 @@ enum FormatName {
     Text,
     Json,
     Github,
+    Sarif,
+    Markdown,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -345,6 +348,8 @@ impl FormatName {
             FormatName::Text => Format::Text,
             FormatName::Json => Format::Json,
             FormatName::Github => Format::Github,
+            FormatName::Sarif => Format::Sarif,
+            FormatName::Markdown => Format::Markdown,
         }
     }
 }
@@ -361,7 +366,9 @@ fn parse_output(value: &OsStr) -> Result<Output, String> {
     };
     let name = String::from_utf8_lossy(name);
     let format = FormatName::from_str(&name, false)
-        .map_err(|_| format!("the formats are full, text, json and github, not '{name}'"))?
+        .map_err(|_| {
+            format!("the formats are full, text, json, github, sarif and markdown, not '{name}'")
+        })?
         .format();
     let path = match path {
         None => None,

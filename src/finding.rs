@@ -108,6 +108,12 @@ pub enum Status {
         /// Why, in the words of the configuration.
         reason: String,
     },
+    /// An entry accepts it that only the change under review has. It counts: a
+    /// pull request cannot accept its own findings.
+    PendingAccept {
+        /// Why, in the words of that entry.
+        reason: String,
+    },
 }
 
 impl Status {
@@ -117,6 +123,23 @@ impl Status {
             Status::New => "new",
             Status::Existing => "existing",
             Status::Accepted { .. } => "accepted",
+            Status::PendingAccept { .. } => "pending-accept",
+        }
+    }
+
+    /// Whether a finding of this status can be a reason to fail.
+    pub fn counts(&self) -> bool {
+        match self {
+            Status::New | Status::PendingAccept { .. } => true,
+            Status::Existing | Status::Accepted { .. } => false,
+        }
+    }
+
+    /// Why it is accepted or would be, in the words of the configuration.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Status::New | Status::Existing => None,
+            Status::Accepted { reason } | Status::PendingAccept { reason } => Some(reason),
         }
     }
 }
@@ -187,6 +210,21 @@ pub struct Excerpt {
     pub cut_after: bool,
 }
 
+/// Puts findings of several checks into the one order of every report: that of
+/// the file, then by rule.
+pub(crate) fn in_order(findings: &mut [Finding]) {
+    findings.sort_by(|one, other| {
+        let bytes = |finding: &Finding| finding.region.bytes.clone();
+        let (a, b) = (bytes(one), bytes(other));
+        (a.start, &one.rule, a.end, &one.message).cmp(&(
+            b.start,
+            &other.rule,
+            b.end,
+            &other.message,
+        ))
+    });
+}
+
 /// What one run of a check says about one cassette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -203,14 +241,17 @@ pub struct Report {
 impl Finding {
     /// Whether this finding is a reason to fail at that threshold.
     pub fn counts(&self, fail_on: Severity) -> bool {
-        self.status == Status::New && self.severity >= fail_on
+        self.status.counts() && self.severity >= fail_on
     }
 
     /// The page that explains the rule, if it is one of ours.
     pub fn help_uri(&self) -> Option<String> {
         let id = self.rule.as_str();
-        id.starts_with('R').then(|| {
-            format!("https://github.com/cheneeheng/mcp-cassette/blob/main/docs/rules/{id}.md")
-        })
+        id.starts_with('R').then(|| help_uri(id))
     }
+}
+
+/// The page of one of our rules.
+pub(crate) fn help_uri(id: &str) -> String {
+    format!("https://github.com/cheneeheng/mcp-cassette/blob/main/docs/rules/{id}.md")
 }

@@ -77,7 +77,7 @@ pub(crate) fn place(cassette: &Cassette, drafts: Vec<Draft>) -> Vec<Finding> {
                 bytes: span.range(),
             };
             Finding {
-                fingerprint: fingerprint(&draft, &locator),
+                fingerprint: draft.fingerprint(&locator),
                 excerpt: excerpt(text, &region, &secrets),
                 rule: draft.rule,
                 severity: draft.severity,
@@ -183,17 +183,30 @@ fn secret_ranges(items: &[(Draft, Span)]) -> Vec<Span> {
     ranges
 }
 
-/// `v1:` and the first 16 hexadecimal digits of a SHA-256: gate.md, "Silencing".
-fn fingerprint(draft: &Draft, locator: &str) -> String {
+impl Draft {
+    fn fingerprint(&self, locator: &str) -> String {
+        let tool = self.tool.as_deref();
+        fingerprint(&self.rule, tool, self.noun, &self.identity, locator)
+    }
+}
+
+/// `v1:` and the first 16 hexadecimal digits of a SHA-256: rule, tool, kind of place and text.
+pub(crate) fn fingerprint(
+    rule: &RuleId,
+    tool: Option<&str>,
+    noun: &str,
+    identity: &Identity,
+    locator: &str,
+) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
-    part(draft.rule.as_str().as_bytes());
-    part(draft.tool.as_deref().unwrap_or_default().as_bytes());
-    part(draft.noun.as_bytes());
-    match &draft.identity {
+    part(rule.as_str().as_bytes());
+    part(tool.unwrap_or_default().as_bytes());
+    part(noun.as_bytes());
+    match identity {
         Identity::Text(digest) => part(digest),
         Identity::Secret(sample) => {
             let steps = locator
@@ -218,7 +231,7 @@ const EXCERPT_CONTEXT: usize = 200;
 const EXCERPT_HIGHLIGHT: usize = 400;
 
 /// The window of the file's line around a place, with secrets cut to six characters.
-fn excerpt(text: &str, region: &Region, secrets: &[Span]) -> Excerpt {
+pub(crate) fn excerpt(text: &str, region: &Region, secrets: &[Span]) -> Excerpt {
     let start = region.bytes.start.min(text.len());
     let end = region.bytes.end.clamp(start, text.len());
     let line_start = |text: &str| text.rfind('\n').map_or(0, |at| at + 1);

@@ -2,8 +2,8 @@
 
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
-use crate::diff::{DiffOptions, diff};
-use crate::report::render_diff;
+use crate::diff::{DiffOptions, diff, findings};
+use crate::report::{Style, render_diff};
 use std::path::PathBuf;
 
 /// The options of `diff`.
@@ -48,12 +48,20 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     if !diff.identical() {
         outcome.exit = Exit::Differs;
     }
+    let changed = findings(&diff, Some(&old), Some(&new));
+    let exit_code = Some(outcome.exit.code());
     output::write(
         &outputs,
         context,
         &options.shared,
         &mut outcome,
-        |format, style| render_diff(format, &diff, options.tools_only, style),
+        |format, style| {
+            let style = Style {
+                exit_code,
+                ..style.clone()
+            };
+            render_diff(format, &diff, &changed, options.tools_only, &style)
+        },
     );
     outcome
 }

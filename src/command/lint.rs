@@ -87,6 +87,7 @@ pub(crate) fn run(
     // With no report there is nothing to call clean.
     if !reports.is_empty() {
         let fail_on = plan.settings.fail_on;
+        let exit_code = Some(outcome.exit.code());
         output::write(
             &plan.outputs,
             context,
@@ -95,6 +96,7 @@ pub(crate) fn run(
             |format, style| {
                 let style = Style {
                     several: total > 1,
+                    exit_code,
                     ..style.clone()
                 };
                 render_lint(format, &reports, &style, fail_on)

@@ -78,6 +78,8 @@ fn name(format: Format) -> &'static str {
         Format::Text => "text",
         Format::Json => "json",
         Format::Github => "github",
+        Format::Sarif => "sarif",
+        Format::Markdown => "markdown",
     }
 }
 

@@ -12,6 +12,9 @@ use crate::wire::json::Span;
 use crate::wire::node::{Node, NodeError, Text};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+/// What a definition without a name is called.
+pub(super) const NAMELESS: &str = "(no name)";
+
 /// Names that one note gives.
 const NAMED: usize = 10;
 
@@ -386,7 +389,7 @@ fn place(drafts: Vec<Draft>, old: &Recorded<'_>, new: &Recorded<'_>) -> Vec<Chan
 fn shown(occurrence: &Occurrence) -> String {
     match &occurrence.name {
         Some(name) => name.show().into_owned(),
-        None => "(no name)".to_owned(),
+        None => NAMELESS.to_owned(),
     }
 }
 

@@ -7,18 +7,30 @@ mod compare;
 pub(crate) mod definition;
 pub(crate) mod drift;
 mod equal;
+mod findings;
 mod keywords;
 mod place;
 mod rename;
+pub(crate) mod rules;
 mod run;
 mod schema;
 pub(crate) mod surface;
 mod text;
 mod traffic;
+mod wording;
 
 #[cfg(test)]
 mod tests;
 
+pub use findings::findings;
+#[cfg_attr(
+    not(test),
+    expect(
+        unused_imports,
+        reason = "for the command `check`, which is still to come"
+    )
+)]
+pub(crate) use findings::{cassette_deleted, cassette_new};
 pub use run::{DiffError, DiffOptions, diff};
 
 use crate::finding::Region;
@@ -190,5 +202,15 @@ impl Change {
     /// How many lines [`Change::diff`] adds and removes.
     pub fn line_counts(&self) -> (usize, usize) {
         text::counts(&self.diff)
+    }
+
+    /// What happened, after the name: `removed`, `description changed (+1 -1 lines)`.
+    pub(crate) fn happened(&self) -> String {
+        wording::happened(self)
+    }
+
+    /// The guess that an entry was renamed, if there is one.
+    pub(crate) fn renamed_in_words(&self) -> Option<String> {
+        wording::renamed(self)
     }
 }

@@ -8,6 +8,7 @@ use super::traffic::{self, Traffic};
 use crate::cassette::Cassette;
 use crate::cassette::view::Exchanges;
 use crate::finding::Position;
+use crate::secrets::conceal::{conceal, conceal_diff};
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +107,33 @@ pub fn diff(old: &Cassette, new: &Cassette, options: &DiffOptions) -> Result<Dif
     }
     found.notes = comparison.notes;
     found.incomplete = comparison.incomplete;
+    conceal_secrets(&mut found);
     Ok(found)
+}
+
+/// Changed text is quoted at length, and a key in it must not spread with the report.
+fn conceal_secrets(found: &mut Diff) {
+    for field in &mut found.metadata {
+        field.old.iter_mut().for_each(conceal);
+        field.new.iter_mut().for_each(conceal);
+    }
+    // The name of a resource is a URI, which may carry a token.
+    for change in &mut found.resources {
+        conceal(&mut change.name);
+        change.renamed.iter_mut().for_each(conceal);
+    }
+    let surfaces = [
+        &mut found.tools,
+        &mut found.prompts,
+        &mut found.resources,
+        &mut found.instructions,
+    ];
+    for change in surfaces.into_iter().flatten() {
+        conceal_diff(&mut change.diff);
+        for detail in &mut change.details {
+            conceal(&mut detail.text);
+        }
+    }
 }
 
 /// One pass over the messages for everything that is compared.

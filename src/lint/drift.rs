@@ -7,6 +7,7 @@ use crate::diff::ChangeKind;
 use crate::diff::definition::Delta;
 use crate::diff::drift::{Drift, Drifts};
 use crate::diff::surface::Recorded;
+use crate::secrets::conceal::{conceal, conceal_diff};
 use crate::wire::json::Span;
 
 /// Reports each member that changed, and each definition that could not be compared.
@@ -61,12 +62,16 @@ fn one(
     if drift.times > 1 {
         message.push_str(&format!(", {} times", drift.times));
     }
-    for line in &delta.diff {
+    let mut diff = delta.diff.clone();
+    conceal_diff(&mut diff);
+    for line in &diff {
         message.push('\n');
         message.push_str(line);
     }
     for detail in &delta.details {
-        message.push_str(&format!("\n{} ({})", detail.text, detail.impact.as_str()));
+        let mut text = detail.text.clone();
+        conceal(&mut text);
+        message.push_str(&format!("\n{text} ({})", detail.impact.as_str()));
     }
     let text = |side: &Recorded<'_>, span: Option<Span>| {
         span.map_or("", |span| span.of(&side.cassette.text))

@@ -1,12 +1,14 @@
 //! Every rule of every check, in order of id: what `explain` lists and machine
 //! formats describe.
 
+use crate::diff::rules as changes;
 use crate::finding::RuleInfo;
 use crate::lint::rules;
 
 /// The rules of lint, of the comparison and of the redaction check.
 pub(crate) fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
-    rules::ALL.iter().map(|rule| &rule.info)
+    let lint = rules::ALL.iter().map(|rule| &rule.info);
+    lint.chain(changes::ALL)
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 //! of those on and panics on a span that ends behind the text.
 
 use super::Style;
+use super::counts::Counts;
 use super::diff_lines;
 use super::paint::{Ink, Paint, broken, columns, columns_of};
 use super::sanitize::{judged, shortened, visible};
 use super::text::guarded;
-use super::wording::{Tally, counted};
+use super::wording::{self, counted};
 use crate::finding::{Excerpt, Finding, Report, Severity, Status};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Write as _;
@@ -34,7 +35,7 @@ pub(super) fn lint(reports: &[Report], style: &Style, fail_on: Severity) -> Stri
         let (new, silenced): (Vec<_>, Vec<_>) = report
             .findings
             .iter()
-            .partition(|finding| finding.status == Status::New);
+            .partition(|finding| finding.status.counts());
         for finding in new {
             let screen = screen.comparing(compared);
             compared += usize::from(finding.message.contains('\n'));
@@ -132,7 +133,7 @@ impl Screen {
         }
     }
 
-    fn finding(self, out: &mut String, path: &str, finding: &Finding) {
+    pub(super) fn finding(self, out: &mut String, path: &str, finding: &Finding) {
         let mut lines = finding.message.split('\n');
         let title = visible(lines.next().unwrap_or_default());
         let head = format!("{}[{}]: ", finding.severity, visible(finding.rule.as_str()));
@@ -163,6 +164,11 @@ impl Screen {
         for line in said.iter().filter(|line| !line.is_empty()) {
             frame.footer(out, "note", &visible(line));
         }
+        if let Status::PendingAccept { reason } = &finding.status {
+            let reason = visible(reason);
+            let said = format!("{} ({})", wording::WAYS_ON, shortened(&reason, 120));
+            frame.footer(out, "pending-accept", &said);
+        }
         if !finding.locator.is_empty() {
             let pointer = visible(&finding.locator);
             frame.footer(out, "at", &shortened(&pointer, LONGEST_PLACE));
@@ -177,14 +183,14 @@ impl Screen {
     }
 
     /// A finding that does not count, on one line.
-    fn silenced(self, out: &mut String, path: &str, finding: &Finding) {
+    pub(super) fn silenced(self, out: &mut String, path: &str, finding: &Finding) {
         let first = finding.message.split('\n').next().unwrap_or_default();
         let line = format!(
             "{}{} {}[{}]: {}",
             finding.status.as_str(),
             match &finding.status {
                 Status::Accepted { reason } => format!(" ({})", shortened(&visible(reason), 40)),
-                Status::New | Status::Existing => String::new(),
+                Status::New | Status::Existing | Status::PendingAccept { .. } => String::new(),
             },
             finding.severity,
             visible(finding.rule.as_str()),
@@ -197,12 +203,12 @@ impl Screen {
     }
 
     fn summary(self, out: &mut String, reports: &[Report], fail_on: Severity) {
-        let tally = Tally::of(reports);
+        let counts = Counts::of(reports.iter().flat_map(|report| &report.findings));
         let mut parts: Vec<(Ink, String)> = Vec::new();
         for (ink, count, noun) in [
-            (Ink::Error, tally.errors, "error"),
-            (Ink::Warning, tally.warnings, "warning"),
-            (Ink::Note, tally.notes, "note"),
+            (Ink::Error, counts.errors, "error"),
+            (Ink::Warning, counts.warnings, "warning"),
+            (Ink::Note, counts.notes, "note"),
         ] {
             if count > 0 {
                 let comma = if parts.is_empty() { "" } else { ", " };
@@ -211,7 +217,7 @@ impl Screen {
             }
         }
         if parts.is_empty() {
-            let silenced = tally.silenced() > 0;
+            let silenced = counts.silenced() > 0;
             let verdict = if silenced {
                 "no new findings"
             } else {
@@ -220,15 +226,15 @@ impl Screen {
             parts.push((Ink::Note, verdict.to_owned()));
         }
         let mut rest = format!(" in {}", counted(reports.len(), "cassette"));
-        if tally.silenced() > 0 {
+        if counts.silenced() > 0 {
             let _ = write!(
                 rest,
                 " ({} existing, {} accepted)",
-                tally.existing, tally.accepted
+                counts.existing, counts.accepted
             );
         }
         let mut findings = reports.iter().flat_map(|report| &report.findings);
-        if tally.unsilenced() > 0 && !findings.any(|finding| finding.counts(fail_on)) {
+        if counts.findings > 0 && !findings.any(|finding| finding.counts(fail_on)) {
             let _ = write!(rest, ", none that counts under --fail-on {fail_on}");
         }
         parts.push((Ink::Plain, rest));

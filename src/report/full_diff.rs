@@ -26,10 +26,7 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
         out.push_str(&screen.paint(Ink::Bold, &line));
         out.push('\n');
     }
-    let fields = diff.metadata.iter().map(field_moved);
-    facts(&mut out, screen, "metadata", fields.collect());
-    let methods = diff.methods.iter().map(wording::method_moved);
-    facts(&mut out, screen, "methods", methods.collect());
+    heads(&mut out, screen, diff);
     for surface in wording::surfaces(diff) {
         if surface.changes.is_empty() {
             continue;
@@ -39,15 +36,28 @@ pub(super) fn diff(diff: &Diff, tools_only: bool, style: &Style) -> String {
             show(&mut out, screen.comparing(index), diff, change);
         }
     }
-    if !diff.sequence.is_empty() {
-        heading(&mut out, screen, "sequence");
-        let lines: Vec<&str> = diff.sequence.iter().map(String::as_str).collect();
-        screen.diff(&mut out, "  |", &lines);
-    }
+    order(&mut out, screen, diff);
     out.push('\n');
     notes(&mut out, screen, diff);
     summary(&mut out, screen, diff);
     guarded(out, true, style)
+}
+
+/// What no finding tells: metadata and method counts.
+pub(super) fn heads(out: &mut String, screen: Screen, diff: &Diff) {
+    let fields = diff.metadata.iter().map(field_moved);
+    facts(out, screen, "metadata", fields.collect());
+    let methods = diff.methods.iter().map(wording::method_moved);
+    facts(out, screen, "methods", methods.collect());
+}
+
+/// The order of requests.
+pub(super) fn order(out: &mut String, screen: Screen, diff: &Diff) {
+    if !diff.sequence.is_empty() {
+        heading(out, screen, "sequence");
+        let lines: Vec<&str> = diff.sequence.iter().map(String::as_str).collect();
+        screen.diff(out, "  |", &lines);
+    }
 }
 
 fn heading(out: &mut String, screen: Screen, text: &str) {
@@ -72,7 +82,7 @@ fn show(out: &mut String, screen: Screen, diff: &Diff, change: &Change) {
         ChangeKind::Removed => (Ink::Removed, "  - "),
         _ => (Ink::Warning, "  ~ "),
     };
-    let happened = format!(": {} ", wording::happened(change));
+    let happened = format!(": {} ", change.happened());
     let name = (Ink::Bold, &*visible(&change.name));
     screen.flow(
         out,
@@ -96,7 +106,7 @@ fn show(out: &mut String, screen: Screen, diff: &Diff, change: &Change) {
         let head = (Ink::Frame, "    • ");
         screen.flow(out, 6, &[head, (Ink::Plain, &text), tag(detail.impact)]);
     }
-    if let Some(renamed) = wording::renamed(change) {
+    if let Some(renamed) = change.renamed_in_words() {
         let text = (Ink::Plain, &*visible(&renamed));
         screen.flow(out, 6, &[(Ink::Help, "    • "), text]);
     }

@@ -3,27 +3,92 @@
 //! notice, whatever its severity.
 
 use super::Style;
+use super::checked::Checked;
 use super::sanitize::{judged, push_escape, shortened, visible, without_old_commands};
 use super::text::{field_moved, standing};
-use super::wording::{self, Surface};
-use crate::diff::{Change, ChangeKind, Diff, Impact};
-use crate::finding::{Finding, Region, Report, Severity, Status};
+use super::wording;
+use crate::diff::Diff;
+use crate::finding::{Finding, Region, Report, Severity};
 use std::fmt::Write as _;
 
 /// The runner cuts a message after 4,096 characters.
 const LONGEST_MESSAGE: usize = 3_999;
+
+/// The runner keeps ten annotations of each level; the tenth says how many more
+/// there are.
+const MOST_OF_A_LEVEL: usize = 9;
 
 /// One annotation a finding.
 pub(super) fn lint(reports: &[Report], style: &Style) -> String {
     let mut out = String::new();
     for report in reports {
         for finding in &report.findings {
+            of_finding(&report.cassette, finding).write(&mut out, style);
+        }
+    }
+    out
+}
+
+/// The most severe findings of a check, and for each level how many more there are.
+pub(super) fn check(checked: &Checked, style: &Style) -> String {
+    let mut levels = [
+        (Level::Error, Vec::new()),
+        (Level::Warning, Vec::new()),
+        (Level::Notice, Vec::new()),
+    ];
+    let mut add = |annotation: Annotation<'_>| {
+        let level = levels
+            .iter_mut()
+            .find(|(level, _)| *level == annotation.level);
+        if let Some((_, list)) = level {
+            let mut written = String::new();
+            // Of those that are not shown only the number is needed.
+            if list.len() < MOST_OF_A_LEVEL {
+                annotation.write(&mut written, style);
+            }
+            list.push(written);
+        }
+    };
+    for (path, problem) in checked.problems() {
+        add(Annotation {
+            level: Level::Error,
+            file: path,
+            region: None,
+            title: "not checked",
+            message: format!("not checked: {problem}"),
+        });
+    }
+    // Notices are what counts least: of notes, then of findings that do not count.
+    for counting in [true, false] {
+        for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+            for cassette in &checked.cassettes {
+                let findings = cassette.report.findings.iter();
+                findings
+                    .filter(|finding| finding.severity == severity)
+                    .filter(|finding| finding.status.counts() == counting)
+                    .for_each(|finding| add(of_finding(&cassette.path, finding)));
+            }
+        }
+    }
+    for cassette in &checked.cassettes {
+        for diff in &cassette.diff {
+            other_sections(diff, &cassette.path, Level::Notice).for_each(&mut add);
+        }
+    }
+    let mut out = String::new();
+    for (level, annotations) in levels {
+        let more = annotations.len().saturating_sub(MOST_OF_A_LEVEL);
+        out.extend(annotations);
+        if more > 0 {
             let annotation = Annotation {
-                level: level(finding),
-                file: &report.cassette,
-                region: Some(&finding.region),
-                title: finding.rule.as_str(),
-                message: message(finding),
+                level,
+                file: None,
+                region: None,
+                title: "mcp-cassette",
+                message: format!(
+                    "{} not shown here: see the job summary and the report",
+                    wording::counted(more, &format!("more {}", level.as_str()))
+                ),
             };
             annotation.write(&mut out, style);
         }
@@ -31,11 +96,38 @@ pub(super) fn lint(reports: &[Report], style: &Style) -> String {
     out
 }
 
-fn level(finding: &Finding) -> &'static str {
-    match (&finding.status, finding.severity) {
-        (Status::New, Severity::Error) => "error",
-        (Status::New, Severity::Warning) => "warning",
-        _ => "notice",
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+impl Level {
+    fn of(finding: &Finding) -> Self {
+        match (finding.status.counts(), finding.severity) {
+            (true, Severity::Error) => Level::Error,
+            (true, Severity::Warning) => Level::Warning,
+            _ => Level::Notice,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+        }
+    }
+}
+
+fn of_finding<'a>(file: &'a str, finding: &'a Finding) -> Annotation<'a> {
+    Annotation {
+        level: Level::of(finding),
+        file: Some(file),
+        region: Some(&finding.region),
+        title: finding.rule.as_str(),
+        message: message(finding),
     }
 }
 
@@ -49,91 +141,43 @@ fn message(finding: &Finding) -> String {
 }
 
 /// One annotation a change of a surface, and one for each other section that differs.
-pub(super) fn diff(diff: &Diff, style: &Style) -> String {
+pub(super) fn diff(diff: &Diff, findings: &[Finding], style: &Style) -> String {
     let mut out = String::new();
-    for (section, lines) in sections(diff) {
-        if lines.is_empty() {
-            continue;
-        }
-        let annotation = Annotation {
-            level: "warning",
-            file: &diff.new,
-            region: None,
-            title: section,
-            message: format!("{section} {}", lines.join("\n")),
-        };
+    for annotation in other_sections(diff, &diff.new, Level::Warning) {
         annotation.write(&mut out, style);
     }
-    for surface in wording::surfaces(diff) {
-        for change in surface.changes {
-            let rule = rule(&surface, change.kind);
-            let annotation = Annotation {
-                level: match change.impact {
-                    Impact::Compatible => "warning",
-                    Impact::Unclassified | Impact::Breaking => "error",
-                },
-                file: match change.kind {
-                    ChangeKind::Removed => &diff.old,
-                    _ => &diff.new,
-                },
-                region: Some(&change.region),
-                title: rule,
-                message: change_message(rule, &surface, change),
-            };
-            annotation.write(&mut out, style);
-        }
+    for finding in findings {
+        of_finding(&diff.new, finding).write(&mut out, style);
     }
     out
 }
 
-fn sections(diff: &Diff) -> [(&'static str, Vec<String>); 3] {
-    [
-        ("metadata", diff.metadata.iter().map(field_moved).collect()),
-        (
-            "methods",
-            diff.methods.iter().map(wording::method_moved).collect(),
-        ),
+/// What differs and is no finding.
+fn other_sections<'a>(
+    diff: &'a Diff,
+    file: &'a str,
+    level: Level,
+) -> impl Iterator<Item = Annotation<'a>> {
+    let fields = diff.metadata.iter().map(field_moved).collect();
+    let methods = diff.methods.iter().map(wording::method_moved).collect();
+    let sections: [(&str, Vec<String>); 3] = [
+        ("metadata", fields),
+        ("methods", methods),
         ("sequence", diff.sequence.clone()),
-    ]
-}
-
-/// The rule that a change is reported under where findings and changes meet.
-fn rule(surface: &Surface<'_>, kind: ChangeKind) -> &'static str {
-    match (surface.heading, kind) {
-        ("prompts", _) => "R107",
-        ("resources", _) => "R108",
-        ("instructions", _) => "R109",
-        (_, ChangeKind::Removed) => "R101",
-        (_, ChangeKind::Added) => "R102",
-        (_, ChangeKind::Description) => "R103",
-        (_, ChangeKind::InputSchema) => "R104",
-        (_, ChangeKind::OutputSchema) => "R105",
-        _ => "R106",
-    }
-}
-
-fn change_message(rule: &str, surface: &Surface<'_>, change: &Change) -> String {
-    let locator = wording::place(&change.locator);
-    let subject = match surface.noun {
-        "" => surface.heading.to_owned(),
-        noun => format!("{noun} \"{}\"", change.name),
-    };
-    let happened = wording::happened(change);
-    let impact = change.impact.as_str();
-    let mut message = format!("{rule} {locator} {subject}: {happened} [{impact}]");
-    for detail in &change.details {
-        let _ = write!(message, "\n{}: {}", detail.impact.as_str(), detail.text);
-    }
-    for line in wording::renamed(change).iter().chain(&change.diff) {
-        message.push('\n');
-        message.push_str(line);
-    }
-    message
+    ];
+    let differ = sections.into_iter().filter(|(_, lines)| !lines.is_empty());
+    differ.map(move |(section, lines)| Annotation {
+        level,
+        file: Some(file),
+        region: None,
+        title: section,
+        message: format!("{section} {}", lines.join("\n")),
+    })
 }
 
 struct Annotation<'a> {
-    level: &'static str,
-    file: &'a str,
+    level: Level,
+    file: Option<&'a str>,
     region: Option<&'a Region>,
     title: &'a str,
     message: String,
@@ -141,25 +185,28 @@ struct Annotation<'a> {
 
 impl Annotation<'_> {
     fn write(&self, out: &mut String, style: &Style) {
-        let file = property(&file_in_workspace(self.file, style));
-        let _ = write!(out, "::{} file={file}", self.level);
+        let _ = write!(out, "::{} ", self.level.as_str());
+        if let Some(file) = self.file {
+            let file = property(&file_in_workspace(file, style));
+            let _ = write!(out, "file={file},");
+        }
         if let Some(region) = self.region.filter(|region| region.start.line > 0) {
             let (start, end) = (region.start, region.end);
             let last = end.line.max(start.line);
-            let _ = write!(out, ",line={},endLine={last}", start.line);
+            let _ = write!(out, "line={},endLine={last},", start.line);
             // The runner drops columns with a warning where the lines differ.
             if last == start.line {
-                let _ = write!(out, ",col={}", start.column);
+                let _ = write!(out, "col={},", start.column);
             }
         }
         let title = property(self.title);
         let message = data(&self.message);
-        let _ = writeln!(out, ",title={title}::{message}");
+        let _ = writeln!(out, "title={title}::{message}");
     }
 }
 
 /// The file as GitHub knows it: relative to the root of the checkout, with `/`.
-fn file_in_workspace(file: &str, style: &Style) -> String {
+pub(super) fn file_in_workspace(file: &str, style: &Style) -> String {
     let slashed = |path: &str| path.replace(std::path::MAIN_SEPARATOR, "/");
     let file = slashed(file);
     let root = style.workspace.as_deref().map(slashed).unwrap_or_default();

@@ -5,21 +5,42 @@
 //! that ends in a line feed, or is empty. Nothing here prints or reads the
 //! environment. What a cassette recorded is hostile until `sanitize` has seen it.
 
+#![cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "the results of `check` are rendered here, and the command itself is still to come"
+    )
+)]
+
 mod catalogue;
+mod checked;
+mod counts;
 mod diff_lines;
 mod full;
+mod full_check;
 mod full_diff;
 mod github;
 mod json;
+mod markdown;
+mod outputs;
 mod paint;
 mod sanitize;
+mod sarif;
 mod text;
 mod wording;
 
 use crate::diff::Diff;
-use crate::finding::{Report, Severity};
+use crate::finding::{Finding, Report, Severity};
 
 pub(crate) use catalogue::catalogue;
+pub(crate) use checked::{
+    BaseShown, CassetteStatus, Checked, CheckedCassette, RedactionVerdict, render_check,
+};
+pub(crate) use counts::Counts;
+pub(crate) use markdown::{MOST_BYTES as SUMMARY_BYTES, check as summary};
+pub(crate) use outputs::Outputs;
 pub(crate) use sanitize::{guard_runner, visible};
 
 /// How a report is written.
@@ -33,6 +54,10 @@ pub(crate) enum Format {
     Json,
     /// Workflow commands that GitHub shows as annotations.
     Github,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// A job summary.
+    Markdown,
 }
 
 /// How a report looks, and who reads it.
@@ -53,6 +78,8 @@ pub(crate) struct Style {
     /// Whether several files were given, of which some may have no report because
     /// they could not be read: what is reported is then one of several.
     pub(crate) several: bool,
+    /// The exit code of the run, for the formats that carry it.
+    pub(crate) exit_code: Option<u8>,
 }
 
 impl Default for Style {
@@ -64,6 +91,7 @@ impl Default for Style {
             workspace: None,
             working_directory: None,
             several: false,
+            exit_code: None,
         }
     }
 }
@@ -88,17 +116,28 @@ pub(crate) fn render_lint(
         Format::Text => text::lint(reports, style),
         Format::Json => json::lint(reports, style.several),
         Format::Github => github::lint(reports, style),
+        Format::Sarif => sarif::lint(reports, style),
+        Format::Markdown => markdown::lint(reports, fail_on, markdown::MOST_BYTES),
     }
 }
 
-/// What differs between two cassettes. `tools_only` says that nothing but the
-/// surfaces was compared, so that the report does not claim more.
-pub(crate) fn render_diff(format: Format, diff: &Diff, tools_only: bool, style: &Style) -> String {
+/// What differs between two cassettes. `findings` are the changes as findings, from
+/// [`crate::diff::findings`], for the formats that point at places. `tools_only` says
+/// that nothing but the surfaces was compared, so that the report does not claim more.
+pub(crate) fn render_diff(
+    format: Format,
+    diff: &Diff,
+    findings: &[Finding],
+    tools_only: bool,
+    style: &Style,
+) -> String {
     match format {
         Format::Full => full_diff::diff(diff, tools_only, style),
         Format::Text => text::diff(diff, tools_only, style),
         Format::Json => json::diff(diff),
-        Format::Github => github::diff(diff, style),
+        Format::Github => github::diff(diff, findings, style),
+        Format::Sarif => sarif::diff(diff, findings, style),
+        Format::Markdown => markdown::diff(diff, findings, tools_only, markdown::MOST_BYTES),
     }
 }
 

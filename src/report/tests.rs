@@ -1,18 +1,33 @@
 //! The formats on made-up findings: files that hold the expected output, and laws.
 
+mod checks;
 mod laws;
 mod runner;
 mod samples;
+mod standards;
 
-use super::{Format, Style, render_diff, render_lint};
+use super::{Format, Style, render_lint};
+use crate::diff::{Diff, findings};
 use crate::finding::{Finding, Report, Severity, Status};
 use samples::{cassette_report, demo_diff, demo_report};
 use std::path::Path;
 
-const FORMATS: [Format; 4] = [Format::Full, Format::Text, Format::Json, Format::Github];
+const FORMATS: [Format; 6] = [
+    Format::Full,
+    Format::Text,
+    Format::Json,
+    Format::Github,
+    Format::Sarif,
+    Format::Markdown,
+];
 
 fn lint(format: Format, reports: &[Report], style: &Style) -> String {
     render_lint(format, reports, style, Severity::Error)
+}
+
+fn render_diff(format: Format, diff: &Diff, tools_only: bool, style: &Style) -> String {
+    let findings = findings(diff, None, None);
+    super::render_diff(format, diff, &findings, tools_only, style)
 }
 
 fn style(width: usize, color: bool) -> Style {
@@ -150,6 +165,8 @@ fn identical_cassettes_say_what_was_compared() {
     assert_eq!(text(true), "identical: no tool surface differences\n");
     let json = render_diff(Format::Json, &diff, false, &Style::default());
     assert!(json.contains("\"identical\": true"), "{json}");
+    let page = render_diff(Format::Markdown, &diff, false, &Style::default());
+    assert!(page.starts_with("## mcp-cassette: identical\n"), "{page}");
 }
 
 #[test]

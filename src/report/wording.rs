@@ -1,7 +1,9 @@
 //! The words that several formats share: what a change is called, and counts.
 
-use crate::diff::{Change, ChangeKind, Diff, MethodCount};
-use crate::finding::{Finding, Report, Severity, Status};
+use super::checked::{Checked, CheckedCassette};
+use super::counts::Counts;
+use crate::diff::{Change, Diff, MethodCount};
+use std::fmt::Write as _;
 
 /// A surface of the server, with what changed on it.
 pub(super) struct Surface<'a> {
@@ -28,45 +30,6 @@ pub(super) fn surfaces(diff: &Diff) -> [Surface<'_>; 4] {
     })
 }
 
-/// What happened, after the name: `removed`, `description changed (+1 -1 lines)`.
-pub(super) fn happened(change: &Change) -> String {
-    let what = match change.kind {
-        ChangeKind::Added => return "added".to_owned(),
-        ChangeKind::Removed => return "removed".to_owned(),
-        ChangeKind::InputSchema => return "inputSchema changed".to_owned(),
-        ChangeKind::OutputSchema => return "outputSchema changed".to_owned(),
-        ChangeKind::Annotations => return "annotations changed".to_owned(),
-        ChangeKind::Arguments => return "arguments changed".to_owned(),
-        ChangeKind::Attributes => return "attributes changed".to_owned(),
-        ChangeKind::Description => "description",
-        ChangeKind::Title => "title",
-        ChangeKind::Text => "text",
-    };
-    let (added, removed) = lines_moved(&change.diff);
-    format!("{what} changed (+{added} -{removed} lines)")
-}
-
-/// The guess that an entry was renamed, if there is one.
-pub(super) fn renamed(change: &Change) -> Option<String> {
-    let other = change.renamed.as_deref()?;
-    Some(match change.kind {
-        ChangeKind::Removed => format!("equal to the added \"{other}\": possibly renamed to it"),
-        _ => format!("equal to the removed \"{other}\": possibly renamed from it"),
-    })
-}
-
-/// The lines that a unified diff adds and removes, without its two header lines.
-fn lines_moved(diff: &[String]) -> (usize, usize) {
-    let hunks = diff.iter().skip_while(|line| !line.starts_with("@@"));
-    hunks.fold((0, 0), |(added, removed), line| {
-        match line.as_bytes().first() {
-            Some(b'+') => (added + 1, removed),
-            Some(b'-') => (added, removed + 1),
-            _ => (added, removed),
-        }
-    })
-}
-
 /// A JSON pointer as a word of its own; `-` for the cassette as a whole.
 pub(super) fn place(locator: &str) -> &str {
     if locator.is_empty() { "-" } else { locator }
@@ -86,62 +49,76 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// Findings by what they count for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) errors: usize,
-    pub(super) warnings: usize,
-    pub(super) notes: usize,
-    pub(super) existing: usize,
-    pub(super) accepted: usize,
+/// How a finding goes on that only an accept entry of the change itself covers.
+pub(super) const WAYS_ON: &str = "merge the entry first, or re-run with policy-from: head after \
+                                  a maintainer's review";
+
+/// The verdict in one line: what was found, in how many cassettes, and the exit code.
+pub(super) fn summary(checked: &Checked) -> String {
+    let counts = checked.counts();
+    let found = match counts.findings {
+        0 if counts.silenced() > 0 => "no new findings".to_owned(),
+        0 => "no findings".to_owned(),
+        _ => format!(
+            "{}, {}, {}",
+            counted(counts.errors, "error"),
+            counted(counts.warnings, "warning"),
+            counted(counts.notes, "note")
+        ),
+    };
+    let mut line = format!(
+        "{found} in {}",
+        counted(checked.cassettes.len(), "cassette")
+    );
+    if counts.silenced() + counts.pending > 0 {
+        let _ = write!(
+            line,
+            " ({} existing, {} accepted, {} pending-accept)",
+            counts.existing, counts.accepted, counts.pending
+        );
+    }
+    match checked.problems().count() {
+        0 => {}
+        count => {
+            let _ = write!(line, "; {count} not checked");
+        }
+    }
+    let _ = write!(line, "; exit code {}", checked.exit_code);
+    line
 }
 
-impl Tally {
-    pub(super) fn of(reports: &[Report]) -> Self {
-        let mut tally = Tally::default();
-        for finding in reports.iter().flat_map(|report| &report.findings) {
-            *tally.place_of(finding) += 1;
-        }
-        tally
-    }
-
-    fn place_of(&mut self, finding: &Finding) -> &mut usize {
-        match (&finding.status, finding.severity) {
-            (Status::Existing, _) => &mut self.existing,
-            (Status::Accepted { .. }, _) => &mut self.accepted,
-            (Status::New, Severity::Error) => &mut self.errors,
-            (Status::New, Severity::Warning) => &mut self.warnings,
-            (Status::New, Severity::Note) => &mut self.notes,
-        }
-    }
-
-    /// Findings that are neither existing nor accepted.
-    pub(super) fn unsilenced(self) -> usize {
-        self.errors + self.warnings + self.notes
-    }
-
-    /// Findings that are shown and never count.
-    pub(super) fn silenced(self) -> usize {
-        self.existing + self.accepted
+/// The base line: `1a2b3c (why that commit)`, or why there is none.
+pub(super) fn base(checked: &Checked) -> String {
+    let reason = &checked.base.reason;
+    match &checked.base.commit {
+        Some(commit) => format!("{commit} ({reason})"),
+        None => format!("none ({reason})"),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moved_lines_are_counted_without_the_header() {
-        let diff = [
-            "--- baseline",
-            "+++ current",
-            "@@ -1 +1,2 @@",
-            "-- x",
-            "++++ y",
-            "+z",
-            " w",
-        ]
-        .map(str::to_owned);
-        assert_eq!(lines_moved(&diff), (2, 1));
+/// What is to be said of one cassette besides its findings and differences.
+pub(super) fn remarks(cassette: &CheckedCassette) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(old) = &cassette.old_path {
+        remarks.push(format!("{} from {old}", cassette.status.as_str()));
     }
+    if let Some(redaction) = cassette.redaction.as_ref().filter(|verdict| !verdict.ok) {
+        remarks.push(match (&redaction.profile, &redaction.wanted) {
+            (Some(profile), Some(wanted)) => {
+                format!("redaction profile '{profile}', expected '{wanted}'")
+            }
+            (None, Some(wanted)) => format!("no redaction profile, expected '{wanted}'"),
+            _ => "the redaction check failed".to_owned(),
+        });
+    }
+    let diff = cassette.diff.iter().flat_map(|diff| &diff.notes);
+    remarks.extend(cassette.report.notes.iter().chain(diff).cloned());
+    let pending = Counts::of(&cassette.report.findings).pending;
+    if pending > 0 {
+        let findings = counted(pending, "finding");
+        remarks.push(format!(
+            "{findings} accepted only by entries of this change, which count: {WAYS_ON}"
+        ));
+    }
+    remarks
 }

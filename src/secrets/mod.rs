@@ -9,6 +9,7 @@
 use std::fmt;
 use std::ops::Range;
 
+pub(crate) mod conceal;
 pub(crate) mod context;
 mod encoded;
 pub(crate) mod entropy;

@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("secrets", &["wire"]),
     ("cassette", &["wire", "finding"]),
-    ("diff", &["wire", "finding", "cassette"]),
+    ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",
         &["wire", "finding", "pattern", "secrets", "cassette", "diff"],

@@ -8,6 +8,7 @@
 
 mod v1;
 
+use super::checked::Checked;
 use super::sanitize::is_dangerous;
 use crate::diff::Diff;
 use crate::finding::Report;
@@ -29,7 +30,13 @@ pub(super) fn diff(diff: &Diff) -> String {
     document(&v1::DiffReport::from(diff))
 }
 
-fn document<T: Serialize + ?Sized>(value: &T) -> String {
+/// The result of `check` as one object.
+pub(super) fn check(checked: &Checked) -> String {
+    document(&v1::CheckReport::from(checked))
+}
+
+/// Any document, written harmlessly, with a line feed at its end.
+pub(super) fn document<T: Serialize + ?Sized>(value: &T) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Harmless::default());
     let written = value.serialize(&mut serializer);

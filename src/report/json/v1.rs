@@ -4,6 +4,8 @@
 use crate::diff::{Change, Detail, Diff, FieldChange, MethodCount};
 use crate::finding::Position;
 use crate::finding::{Finding, Region, Report, Status};
+use crate::report::checked::{Checked, CheckedCassette, RedactionVerdict};
+use crate::report::wording::WAYS_ON;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -29,6 +31,57 @@ struct LintFinding<'a> {
     /// Why it is accepted, in the words of the configuration.
     reason: Option<&'a str>,
     help_uri: Option<String>,
+    /// How to go on where an entry accepts it that does not hold yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+/// The members of `check --format json`; `schema` is 1 as long as they only grow.
+#[derive(Serialize)]
+pub(super) struct CheckReport<'a> {
+    schema: u8,
+    base: CheckBase<'a>,
+    cassettes: Vec<CheckedReport<'a>>,
+    summary: CheckSummary,
+    errors: &'a [String],
+}
+
+#[derive(Serialize)]
+struct CheckBase<'a> {
+    commit: Option<&'a str>,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct CheckedReport<'a> {
+    path: &'a str,
+    status: &'static str,
+    old_path: Option<&'a str>,
+    findings: Vec<LintFinding<'a>>,
+    diff: Option<DiffReport<'a>>,
+    redaction: Option<RedactionReport<'a>>,
+    notes: &'a [String],
+    errors: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RedactionReport<'a> {
+    profile: Option<&'a str>,
+    wanted: Option<&'a str>,
+    ok: bool,
+}
+
+#[derive(Serialize)]
+struct CheckSummary {
+    errors: usize,
+    warnings: usize,
+    existing: usize,
+    accepted: usize,
+    exit_code: u8,
+    findings: usize,
+    notes: usize,
+    pending: usize,
+    fail_on: &'static str,
 }
 
 /// Lines and columns from 1; null where a finding is about no place in particular.
@@ -126,11 +179,9 @@ impl<'a> From<&'a Finding> for LintFinding<'a> {
             fingerprint: &finding.fingerprint,
             evidence: finding.evidence.as_deref(),
             status: finding.status.as_str(),
-            reason: match &finding.status {
-                Status::Accepted { reason } => Some(reason),
-                Status::New | Status::Existing => None,
-            },
+            reason: finding.status.reason(),
             help_uri: finding.help_uri(),
+            hint: matches!(finding.status, Status::PendingAccept { .. }).then_some(WAYS_ON),
         }
     }
 }
@@ -223,6 +274,58 @@ impl<'a> From<&'a Detail> for ChangeDetail<'a> {
         ChangeDetail {
             text: &detail.text,
             impact: detail.impact.as_str(),
+        }
+    }
+}
+
+impl<'a> From<&'a Checked> for CheckReport<'a> {
+    fn from(checked: &'a Checked) -> Self {
+        let counts = checked.counts();
+        CheckReport {
+            schema: 1,
+            base: CheckBase {
+                commit: checked.base.commit.as_deref(),
+                reason: &checked.base.reason,
+            },
+            cassettes: checked.cassettes.iter().map(CheckedReport::from).collect(),
+            summary: CheckSummary {
+                errors: counts.errors,
+                warnings: counts.warnings,
+                existing: counts.existing,
+                accepted: counts.accepted,
+                exit_code: checked.exit_code,
+                findings: counts.findings,
+                notes: counts.notes,
+                pending: counts.pending,
+                fail_on: checked.fail_on.as_str(),
+            },
+            errors: &checked.errors,
+        }
+    }
+}
+
+impl<'a> From<&'a CheckedCassette> for CheckedReport<'a> {
+    fn from(cassette: &'a CheckedCassette) -> Self {
+        let findings = &cassette.report.findings;
+        CheckedReport {
+            path: &cassette.path,
+            status: cassette.status.as_str(),
+            old_path: cassette.old_path.as_deref(),
+            findings: findings.iter().map(LintFinding::from).collect(),
+            diff: cassette.diff.as_ref().map(DiffReport::from),
+            redaction: cassette.redaction.as_ref().map(RedactionReport::from),
+            notes: &cassette.report.notes,
+            errors: cassette.problems().collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a RedactionVerdict> for RedactionReport<'a> {
+    fn from(verdict: &'a RedactionVerdict) -> Self {
+        RedactionReport {
+            profile: verdict.profile.as_deref(),
+            wanted: verdict.wanted.as_deref(),
+            ok: verdict.ok,
         }
     }
 }

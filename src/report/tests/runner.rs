@@ -1,9 +1,11 @@
 //! A runner that looks for commands in output the way GitHub's does, fed with
 //! hostile cassettes and file names: it must see our commands and no other.
 
-use super::samples::{demo_diff, demo_report};
+use super::samples::{demo_checked, demo_diff, demo_report};
 use super::{FORMATS, Format, Style, lint, render_diff};
+use crate::diff::findings;
 use crate::finding::{Finding, Report, Status};
+use crate::report::{Checked, render_check};
 
 /// One command that a runner would carry out.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,7 +101,7 @@ fn unescaped(text: &str) -> String {
         .fold(text.to_owned(), |text, (escape, c)| text.replace(escape, c))
 }
 
-const HOSTILE: [&str; 22] = [
+pub(super) const HOSTILE: [&str; 22] = [
     "::error::pwned",
     "  \t::error file=x::pwned",
     "x\n::error::pwned",
@@ -132,7 +134,7 @@ fn on_runner(color: bool) -> Style {
     }
 }
 
-fn hostile_report(text: &str) -> Report {
+pub(super) fn hostile_report(text: &str) -> Report {
     let mut report = demo_report();
     report.cassette = text.to_owned();
     report.baseline = Some(text.to_owned());
@@ -150,12 +152,12 @@ fn spoil(finding: &mut Finding, text: &str) {
     finding.fingerprint = text.to_owned();
     finding.tool = Some(text.to_owned());
     finding.excerpt.text = text.to_owned();
-    if let Status::Accepted { reason } = &mut finding.status {
+    if let Status::Accepted { reason } | Status::PendingAccept { reason } = &mut finding.status {
         *reason = text.to_owned();
     }
 }
 
-fn hostile_diff(text: &str) -> crate::diff::Diff {
+pub(super) fn hostile_diff(text: &str) -> crate::diff::Diff {
     let mut diff = demo_diff();
     (diff.old, diff.new) = (text.to_owned(), text.to_owned());
     for field in &mut diff.metadata {
@@ -189,6 +191,34 @@ fn hostile_diff(text: &str) -> crate::diff::Diff {
     diff
 }
 
+/// A check in which everything that somebody else wrote is that text.
+pub(super) fn hostile_checked(text: &str) -> Checked {
+    let mut checked = demo_checked();
+    checked.base.reason = text.to_owned();
+    checked.errors = vec![text.to_owned()];
+    for cassette in &mut checked.cassettes {
+        cassette.path = text.to_owned();
+        cassette.report.cassette = text.to_owned();
+        cassette.report.notes = vec![text.to_owned()];
+        cassette.old_path = cassette.old_path.is_some().then(|| text.to_owned());
+        for error in &mut cassette.errors {
+            *error = text.to_owned();
+        }
+        if let Some(verdict) = &mut cassette.redaction {
+            verdict.profile = Some(text.to_owned());
+        }
+        if cassette.diff.is_some() {
+            let diff = hostile_diff(text);
+            cassette.report.findings.extend(findings(&diff, None, None));
+            cassette.diff = Some(diff);
+        }
+        for finding in &mut cassette.report.findings {
+            spoil(finding, text);
+        }
+    }
+    checked
+}
+
 /// The file that a command names, as it comes back from the runner.
 fn file_of(command: &Command) -> &str {
     let file = command.properties.iter().find(|(key, _)| key == "file");
@@ -201,13 +231,21 @@ fn hostile_text_gives_no_command_in_any_format() {
         let reports = [hostile_report(text)];
         let several = [hostile_report(text), hostile_report("other")];
         let diff = hostile_diff(text);
-        for format in [Format::Full, Format::Text, Format::Json] {
+        // A summary goes to a file, and is guarded by what it is made of all the same.
+        for format in [
+            Format::Full,
+            Format::Text,
+            Format::Json,
+            Format::Sarif,
+            Format::Markdown,
+        ] {
             for color in [false, true] {
                 let style = on_runner(color);
                 for output in [
                     lint(format, &reports, &style),
                     lint(format, &several, &style),
                     render_diff(format, &diff, false, &style),
+                    render_check(format, &hostile_checked(text), &style),
                 ] {
                     assert_eq!(commands_in(&output), [], "{format:?} {text:?}:\n{output}");
                 }
@@ -248,6 +286,24 @@ fn hostile_text_gives_exactly_our_annotations() {
             commands.len(),
             diff.changes().count() + 3,
             "{text:?}: {commands:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_hostile_check_gives_at_most_ten_annotations_a_level_and_no_other_command() {
+    for text in HOSTILE {
+        let checked = hostile_checked(text);
+        let commands = commands_in(&render_check(Format::Github, &checked, &on_runner(false)));
+        for level in ["error", "warning", "notice"] {
+            let own = commands.iter().filter(|command| command.name == level);
+            assert!((1..=10).contains(&own.count()), "{text:?}: {commands:#?}");
+        }
+        let known = ["error", "warning", "notice"];
+        assert!(
+            commands
+                .iter()
+                .all(|command| known.contains(&command.name.as_str()))
         );
     }
 }

@@ -1,8 +1,9 @@
 //! Made-up reports that look like what the checks produce.
 
 use crate::cassette::locate::position;
-use crate::diff::{Change, ChangeKind, Detail, Diff, FieldChange, Impact, MethodCount};
-use crate::finding::{Excerpt, Finding, Region, Report, RuleId, Severity, Status};
+use crate::diff::{Change, ChangeKind, Detail, Diff, FieldChange, Impact, MethodCount, findings};
+use crate::finding::{Excerpt, Finding, Region, Report, RuleId, Severity, Status, in_order};
+use crate::report::{BaseShown, CassetteStatus, Checked, CheckedCassette, RedactionVerdict};
 
 /// A cassette's text, with what the findings are about. `<HIDDEN>` and `<IE>` stand
 /// for characters that source code should not hold.
@@ -295,4 +296,87 @@ fn tool_changes() -> Vec<Change> {
             ..change("send_mail", ChangeKind::Added, Impact::Compatible)
         },
     ]
+}
+
+/// One cassette of a check, with findings of every kind.
+pub(super) fn demo_cassette() -> CheckedCassette {
+    let diff = demo_diff();
+    let mut report = demo_report();
+    report.baseline = None;
+    report.findings.extend(findings(&diff, None, None));
+    let mut pending = injection();
+    pending.fingerprint = "v1:00000000000000bb".to_owned();
+    pending.status = Status::PendingAccept {
+        reason: "the wording is ours".to_owned(),
+    };
+    report.findings.push(pending);
+    in_order(&mut report.findings);
+    CheckedCassette {
+        path: report.cassette.clone(),
+        status: CassetteStatus::Renamed,
+        old_path: Some(diff.old.clone()),
+        report,
+        diff: Some(diff),
+        redaction: Some(RedactionVerdict {
+            profile: Some("default".to_owned()),
+            wanted: Some("strict".to_owned()),
+            ok: false,
+        }),
+        errors: Vec::new(),
+    }
+}
+
+/// A check of three cassettes: one with everything, a clean one, an unreadable one.
+pub(super) fn demo_checked() -> Checked {
+    let plain = |path: &str, status, errors| CheckedCassette {
+        path: path.to_owned(),
+        status,
+        old_path: None,
+        report: cassette_report(path),
+        diff: None,
+        redaction: None,
+        errors,
+    };
+    Checked {
+        base: BaseShown {
+            commit: Some("1f2e3d4c5b6a79880716253443526170a9b8c7d6".to_owned()),
+            reason: "first parent of the merge commit".to_owned(),
+        },
+        cassettes: vec![
+            plain(
+                "tests/clean.mcp.json",
+                CassetteStatus::Unchanged,
+                Vec::new(),
+            ),
+            demo_cassette(),
+            plain(
+                "tests/torn.mcp.json",
+                CassetteStatus::Unreadable,
+                vec!["tests/torn.mcp.json:3:1: the file ends inside a string".to_owned()],
+            ),
+        ],
+        errors: vec!["the blob of tests/gone.mcp.json was not fetched".to_owned()],
+        exit_code: 2,
+        fail_on: Severity::Error,
+    }
+}
+
+/// A check of one cassette with that many findings, of each severity in turn.
+pub(super) fn many(count: usize, text: &str) -> Checked {
+    let mut checked = demo_checked();
+    checked.cassettes.truncate(2);
+    checked.errors.clear();
+    checked.exit_code = 4;
+    let report = &mut checked.cassettes[1].report;
+    let template = injection();
+    report.findings = (0..count)
+        .map(|index| {
+            let mut finding = template.clone();
+            finding.severity = [Severity::Note, Severity::Warning, Severity::Error][index % 3];
+            finding.fingerprint = format!("v1:{index:016x}");
+            finding.message = format!("finding {index}: {text}");
+            finding
+        })
+        .collect();
+    checked
 }
