@@ -3,8 +3,10 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
-use crate::command::{self, Context, Exit, Outcome, Output, Shared, without_old_commands};
-use crate::config::{LintFlags, valid_min_bits, valid_min_length};
+use crate::command::{
+    self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
+};
+use crate::config::{Check, LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
 use crate::report::catalogue;
 use crate::report::{Format, visible};
@@ -33,6 +35,7 @@ pub fn run(
     let shared = cli.shared.options();
     match cli.command {
         Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
+        Command::Check(args) => command::check::run(&args.options(shared), context, progress),
         Command::Diff(args) => command::diff::run(&args.options(shared), context),
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule: None } => command::explain::list(),
@@ -90,6 +93,12 @@ enum Command {
     /// hidden characters, definitions that drifted from a baseline, leaked secrets and more.
     /// `explain RULE` tells about each rule.
     Lint(LintArgs),
+    /// The whole gate: lint, what moved since the base, and what redaction left behind
+    ///
+    /// Looks for cassettes in the working tree and on the base side, so that renamed and
+    /// deleted ones show too, and gives one verdict. On GitHub Actions and under pre-commit
+    /// the base is found by itself.
+    Check(CheckArgs),
     /// Compare two cassettes (exit 5 when they differ)
     ///
     /// Compares metadata, how often each method is used, the tools, prompts, resources and
@@ -124,6 +133,18 @@ struct LintArgs {
     /// Count findings that the baseline has too
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    base: BaseArgs,
+    #[command(flatten)]
+    rules: RuleArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// What lint goes by, as flags over the configuration.
+#[derive(Args)]
+#[command(next_help_heading = "Rules")]
+struct RuleArgs {
     /// Exit 4 unless the redaction manifest of every cassette names this profile
     #[arg(long, value_name = "NAME")]
     require_redaction: Option<String>,
@@ -157,17 +178,67 @@ struct LintArgs {
     /// A string that R005 never reports; replaces the configuration's list (repeatable)
     #[arg(long, value_name = "STRING", allow_hyphen_values = true)]
     entropy_allow: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Base")]
+struct BaseArgs {
+    /// Compare with what the cassettes were in git: where HEAD left REV, or `auto` for what
+    /// the event on GitHub Actions or pre-commit says, or `none`
+    #[arg(long, value_name = "REV|auto|none", conflicts_with = "baseline")]
+    base: Option<String>,
+    /// Whose configuration counts: that of the base, with what the change itself makes
+    /// stricter, or that of the working tree
+    ///
+    /// base is the default where a pull request or a merge queue is judged, so that a change
+    /// cannot switch off its own gate.
+    #[arg(long, value_name = "SIDE")]
+    policy_from: Option<Side>,
+}
+
+#[derive(Args)]
+#[command(after_long_help = examples::CHECK)]
+struct CheckArgs {
+    /// Cassettes, directories and globs [default: [check] cassettes of the configuration, or
+    /// every *.mcp.json]
+    #[arg(value_name = "PATH|GLOB")]
+    paths: Vec<PathBuf>,
+    /// Which checks run, separated by commas [default: lint, redaction, and diff where there
+    /// is something to compare with]
+    #[arg(long, value_name = "CHECKS", value_delimiter = ',')]
+    checks: Option<Vec<CheckName>>,
+    /// An older cassette to compare with (one cassette only)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    #[command(flatten)]
+    base: BaseArgs,
+    /// Count findings that the base side has too
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// A redaction pack that a manifest names, if it is not where the manifest says
+    /// (repeatable)
+    #[arg(long = "pii-pack", value_name = "FILE")]
+    pii_packs: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
+    /// Write check.json and summary.md into this directory [default on GitHub Actions:
+    /// mcp-cassette in RUNNER_TEMP]
+    #[arg(long, value_name = "DIR", help_heading = "Output options")]
+    report_dir: Option<PathBuf>,
 }
 
 #[derive(Args)]
 #[command(after_long_help = examples::DIFF)]
 struct DiffArgs {
-    /// The older cassette
-    old: PathBuf,
-    /// The newer cassette
-    new: PathBuf,
+    /// The older and the newer cassette; with --base any number of cassettes
+    #[arg(required = true, value_name = "CASSETTE")]
+    cassettes: Vec<PathBuf>,
+    /// Compare each cassette with what it was in git: where HEAD left REV, or `auto` for what
+    /// the event on GitHub Actions or pre-commit says
+    #[arg(long, value_name = "REV|auto")]
+    base: Option<String>,
     /// Compare only what the server offers, not how it was used
     #[arg(long)]
     tools_only: bool,
@@ -232,6 +303,19 @@ enum FailOn {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum Side {
+    Base,
+    Head,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CheckName {
+    Lint,
+    Diff,
+    Redaction,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum FormatName {
     Full,
     Text,
@@ -271,25 +355,10 @@ impl LintArgs {
         command::lint::Options {
             cassettes: self.cassettes,
             baseline: self.baseline,
-            flags: LintFlags {
-                select: self.select,
-                ignore: self.ignore,
-                pattern_packs: self.pattern_packs,
-                fail_on: self.fail_on.map(|severity| match severity {
-                    FailOn::Error => Severity::Error,
-                    FailOn::Warning => Severity::Warning,
-                }),
-                require_redaction: self.require_redaction,
-                entropy: match (self.entropy, self.no_entropy) {
-                    (true, _) => Some(true),
-                    (_, true) => Some(false),
-                    _ => None,
-                },
-                min_bits: self.entropy_min_bits,
-                min_length: self.entropy_min_length,
-                allow: self.entropy_allow,
-            },
-            no_config: self.no_config,
+            base: self.base.base,
+            policy_from: self.base.policy_from.map(Side::policy),
+            no_config: self.rules.no_config,
+            flags: self.rules.flags(),
             all: self.all,
             outputs: self.output.all(),
             shared,
@@ -297,11 +366,74 @@ impl LintArgs {
     }
 }
 
+impl RuleArgs {
+    fn flags(self) -> LintFlags {
+        LintFlags {
+            select: self.select,
+            ignore: self.ignore,
+            pattern_packs: self.pattern_packs,
+            fail_on: self.fail_on.map(|severity| match severity {
+                FailOn::Error => Severity::Error,
+                FailOn::Warning => Severity::Warning,
+            }),
+            require_redaction: self.require_redaction,
+            entropy: match (self.entropy, self.no_entropy) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            min_bits: self.entropy_min_bits,
+            min_length: self.entropy_min_length,
+            allow: self.entropy_allow,
+        }
+    }
+}
+
+impl CheckArgs {
+    fn options(self, shared: Shared) -> command::check::Options {
+        command::check::Options {
+            paths: self.paths,
+            baseline: self.baseline,
+            base: self.base.base,
+            policy_from: self.base.policy_from.map(Side::policy),
+            checks: self
+                .checks
+                .map(|checks| checks.into_iter().map(CheckName::check).collect()),
+            no_config: self.rules.no_config,
+            flags: self.rules.flags(),
+            pii_packs: self.pii_packs,
+            all: self.all,
+            outputs: self.output.all(),
+            report_dir: self.report_dir,
+            shared,
+        }
+    }
+}
+
+impl Side {
+    fn policy(self) -> PolicyFrom {
+        match self {
+            Side::Base => PolicyFrom::Base,
+            Side::Head => PolicyFrom::Head,
+        }
+    }
+}
+
+impl CheckName {
+    fn check(self) -> Check {
+        match self {
+            CheckName::Lint => Check::Lint,
+            CheckName::Diff => Check::Diff,
+            CheckName::Redaction => Check::Redaction,
+        }
+    }
+}
+
 impl DiffArgs {
     fn options(self, shared: Shared) -> command::diff::Options {
         command::diff::Options {
-            old: self.old,
-            new: self.new,
+            cassettes: self.cassettes,
+            base: self.base,
             tools_only: self.tools_only,
             outputs: self.output.all(),
             shared,

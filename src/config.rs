@@ -132,40 +132,36 @@ pub(crate) struct Accept {
     pub(crate) line: usize,
 }
 
-/// A configuration file that was found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// Relative to the directory that the search began in.
-    pub(crate) path: PathBuf,
-    /// What it holds.
-    pub(crate) config: Config,
-}
-
 /// Looks for the nearest configuration, in `directory` and above it as far as the
 /// root of the repository (the first directory with a `.git`), or of the file
 /// system if there is no repository.
 ///
 /// In one directory `mcp-cassette.toml` comes before `pyproject.toml`, and of the
 /// two only the first counts. A `pyproject.toml` without our table is passed over.
-pub(crate) fn discover(directory: &Path) -> Result<Option<Found>, ConfigError> {
+pub(crate) fn discover(directory: &Path) -> Result<Option<Config>, ConfigError> {
+    for path in candidates(directory) {
+        let Some(bytes) = read_if_there(&directory.join(&path), &path)? else {
+            continue;
+        };
+        if let Some(config) = parse(&path, &bytes)? {
+            return Ok(Some(config));
+        }
+    }
+    Ok(None)
+}
+
+/// Where a configuration may lie, relative to `directory`, the nearest place first.
+pub(crate) fn candidates(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     let mut upwards = PathBuf::new();
     for ancestor in directory.ancestors() {
-        for name in [OWN_FILE, SHARED_FILE] {
-            let shown = upwards.join(name);
-            let Some(bytes) = read_if_there(&ancestor.join(name), &shown)? else {
-                continue;
-            };
-            if let Some(config) = parse(&shown, &bytes)? {
-                let path = shown;
-                return Ok(Some(Found { path, config }));
-            }
-        }
+        found.extend([OWN_FILE, SHARED_FILE].map(|name| upwards.join(name)));
         if ancestor.join(".git").exists() {
             break;
         }
         upwards.push("..");
     }
-    Ok(None)
+    found
 }
 
 fn read_if_there(path: &Path, shown: &Path) -> Result<Option<Vec<u8>>, ConfigError> {

@@ -22,6 +22,14 @@ fn context() -> Context {
         github_actions: set("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
         workspace: set("GITHUB_WORKSPACE").map(PathBuf::from),
         directory: env::current_dir().unwrap_or_default(),
+        variables: env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| {
+                ["GITHUB_", "RUNNER_", "PRE_COMMIT"]
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix))
+            })
+            .collect(),
         today: jiff::Timestamp::now().strftime("%F").to_string(),
     }
 }

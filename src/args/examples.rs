@@ -45,6 +45,34 @@ nearest one from the working directory up to the root of the repository:
   reason = \"the vendor's own advice, reviewed\"
   expires = 2027-01-31";
 
+/// Below `mcp-cassette check --help`.
+pub(super) const CHECK: &str = "\
+Examples:
+  mcp-cassette check
+      Every *.mcp.json below this directory: lint and redaction. On GitHub Actions
+      and under pre-commit also against the base, which is found by itself.
+  mcp-cassette check --base main
+      What would a pull request against main be told?
+  mcp-cassette check 'tests/**/*.mcp.json' --checks lint --output sarif=lint.sarif
+      Only lint, with a file for code scanning; the glob is expanded here, so that
+      it also finds cassettes that were deleted or renamed.
+
+The verdict is that of the worst part:
+  2    something could not be read or compared, so nothing is passed unseen
+  4    lint: a finding at or above --fail-on; redaction: anything at all
+  5    what a server offers has moved, or at --fail-on warning a cassette is gone
+  0    none of these
+
+Findings that the base side has already are shown and do not count (--all counts
+them). A finding or change that is meant to stay is accepted by its fingerprint:
+[[accept]] in the configuration, see lint --help.
+
+Configuration:
+  [check]
+  cassettes = [\"tests/cassettes/**/*.mcp.json\"]
+  checks = [\"lint\", \"redaction\"]
+  base = \"main\"";
+
 /// Below `mcp-cassette diff --help`.
 pub(super) const DIFF: &str = "\
 Examples:
@@ -52,6 +80,8 @@ Examples:
       Everything that moved; exit 5 if anything did.
   mcp-cassette diff old.mcp.json new.mcp.json --tools-only
       Only what the server offers: the gate for a new version of it.
+  mcp-cassette diff tests/*.mcp.json --base main --tools-only
+      Each cassette with what it was where HEAD left main.
   mcp-cassette diff old.mcp.json new.mcp.json --format json
       For scripts; \"identical\" is true exactly when the exit code is 0.";
 

@@ -56,6 +56,14 @@ impl Environment {
             from_ref: text("PRE_COMMIT_FROM_REF"),
         }
     }
+
+    /// Whether this run judges a change that somebody proposes, so that the policy
+    /// must not be the change's own: contract.md, "Whose policy".
+    pub(crate) fn judges_a_change(&self) -> bool {
+        const EVENTS: [&str; 3] = ["pull_request", "pull_request_target", "merge_group"];
+        let event = self.event.as_deref();
+        self.github_actions && event.is_some_and(|event| EVENTS.contains(&event))
+    }
 }
 
 /// Which commit is the base. Turning it into one that is there takes a repository.

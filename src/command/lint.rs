@@ -1,10 +1,14 @@
 //! `lint`: recorded cassettes, and what in them is hostile.
 
+use super::base::Subject;
+use super::gate::{self, Gate, PolicyFrom, Request};
+use super::policy;
+use super::select::Selection;
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
-use crate::config::{self, Config, LintFlags, LintSettings, RuleList};
+use crate::config::{LintFlags, LintSettings};
 use crate::finding::{Report, Severity};
-use crate::lint::{self, LintError, lint_cassette};
+use crate::lint::{self, lint_cassette};
 use crate::report::{Style, render_lint};
 use std::path::PathBuf;
 
@@ -16,22 +20,15 @@ const PROGRESS_FROM: usize = 20;
 pub(crate) struct Options {
     pub(crate) cassettes: Vec<PathBuf>,
     pub(crate) baseline: Option<PathBuf>,
+    /// `auto`, `none` or a revision; `none` if it is not given.
+    pub(crate) base: Option<String>,
+    pub(crate) policy_from: Option<PolicyFrom>,
     pub(crate) flags: LintFlags,
     pub(crate) no_config: bool,
     /// Findings that the baseline has too count as well.
     pub(crate) all: bool,
     pub(crate) outputs: Vec<Output>,
     pub(crate) shared: Shared,
-}
-
-/// What a run goes by, once options, configuration and packs are put together.
-struct LintPlan {
-    settings: LintSettings,
-    /// The configuration file, if one was used.
-    config: Option<PathBuf>,
-    engine: lint::Settings,
-    baseline: Option<Cassette>,
-    outputs: Vec<Output>,
 }
 
 /// Lints every cassette in turn and reports on all of them.
@@ -43,180 +40,154 @@ pub(crate) fn run(
     context: &Context,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Outcome {
-    let plan = match LintPlan::new(options, context) {
-        Ok(plan) => plan,
-        Err(message) => return Outcome::failed("lint", message),
-    };
     let mut outcome = Outcome::new("lint");
-    if let (true, Some(path)) = (options.shared.verbose, &plan.config) {
-        outcome.line(format_args!("configuration: {}", path.display()));
-    }
-    let total = options.cassettes.len();
-    let mut reports = Vec::new();
-    let mut unscrubbed = false;
-    for (done, path) in options.cassettes.iter().enumerate() {
-        match Cassette::load(path) {
-            Ok(cassette) => {
-                reports.push(plan.report_on(&cassette, options.shared.quiet));
-                if let Some(message) = redaction_problem(&cassette, &plan.settings) {
-                    outcome.line(message);
-                    unscrubbed = true;
-                }
-                if options.shared.verbose {
-                    let messages = cassette.messages().len();
-                    outcome.line(format_args!("{}: {messages} messages", cassette.name()));
-                }
-            }
-            Err(error) => outcome.error(error),
-        }
-        if total > PROGRESS_FROM && !options.shared.quiet {
-            progress(done + 1, total);
-        }
-    }
-    // Entries for other cassettes of the project are unused here and are no news.
-    for entry in lint::unused(&plan.engine.accept, &reports) {
-        if options.shared.verbose {
-            outcome.line(format_args!(
-                "the accept entry for {} {} matches no finding of these cassettes",
-                entry.rule, entry.fingerprint
-            ));
-        }
-    }
-    let verdict = verdict(&reports, plan.settings.fail_on, unscrubbed);
-    outcome.exit = outcome.exit.worst(verdict);
-    // With no report there is nothing to call clean.
-    if !reports.is_empty() {
-        let fail_on = plan.settings.fail_on;
-        let exit_code = Some(outcome.exit.code());
-        output::write(
-            &plan.outputs,
-            context,
-            &options.shared,
-            &mut outcome,
-            |format, style| {
-                let style = Style {
-                    several: total > 1,
-                    exit_code,
-                    ..style.clone()
-                };
-                render_lint(format, &reports, &style, fail_on)
+    let linted = prepare(options, context).and_then(|(outputs, file)| {
+        let request = Request {
+            policy: policy::Asked {
+                flags: &options.flags,
+                no_config: options.no_config,
+                all: options.all,
             },
-        );
+            policy_from: options.policy_from,
+            base: Some(options.base.as_deref().unwrap_or("none")),
+            selection: &|_| Ok(Selection::of_files(&options.cassettes, &context.directory)),
+        };
+        gate::open(&request, context, |gate| {
+            let linting = Linting {
+                options,
+                gate: &gate,
+                file,
+            };
+            let reports = linting.all(&mut outcome, progress);
+            linting.report(&reports, &outputs, context, &mut outcome);
+            Ok(())
+        })
+    });
+    if let Err(message) = linted {
+        outcome.error(message);
     }
     outcome
 }
 
-impl LintPlan {
-    /// Everything that can go wrong before the first cassette is read.
-    fn new(options: &Options, context: &Context) -> Result<LintPlan, String> {
-        if options.baseline.is_some() && options.cassettes.len() > 1 {
-            let given = options.cassettes.len();
-            return Err(format!(
-                "--baseline compares one cassette, and {given} are given; lint them one by one"
-            ));
+/// What can go wrong before anything else is looked at.
+fn prepare(
+    options: &Options,
+    context: &Context,
+) -> Result<(Vec<Output>, Option<Cassette>), String> {
+    if let (Some(_), given @ 2..) = (&options.baseline, options.cassettes.len()) {
+        return Err(format!(
+            "--baseline compares one cassette, and {given} are given; lint them one by one"
+        ));
+    }
+    let outputs = output::plan(&options.outputs, context.terminal)?;
+    let baseline = options.baseline.as_ref().map(Cassette::load).transpose();
+    Ok((outputs, baseline.map_err(|error| error.to_string())?))
+}
+
+struct Linting<'a> {
+    options: &'a Options,
+    gate: &'a Gate<'a>,
+    /// The file of `--baseline`.
+    file: Option<Cassette>,
+}
+
+impl Linting<'_> {
+    fn all(
+        &self,
+        outcome: &mut Outcome,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> (Vec<Report>, bool) {
+        let shared = &self.options.shared;
+        let policy = &self.gate.policy;
+        if let (true, Some(path)) = (shared.verbose, &policy.config) {
+            outcome.line(format_args!("configuration: {}", path.display()));
         }
-        let outputs = output::plan(&options.outputs, context.terminal)?;
-        let found = if options.no_config {
-            None
-        } else {
-            config::discover(&context.directory).map_err(|error| error.to_string())?
-        };
-        let (config, path) = match found {
-            Some(found) => (found.config, Some(found.path)),
-            None => (Config::default(), None),
-        };
-        let settings = LintSettings::merge(&config, &options.flags);
-        let engine = match engine(&settings, options.all, &context.today) {
-            Ok(engine) => engine,
-            Err(LintError::UnknownRule { valid, .. }) => {
-                return Err(unknown_rule(&settings, &config, &valid));
+        if !shared.quiet {
+            for note in &policy.notes {
+                outcome.line(note);
             }
-            Err(error) => return Err(error.to_string()),
-        };
-        let baseline = match &options.baseline {
-            Some(path) => Some(Cassette::load(path).map_err(|error| error.to_string())?),
-            None => None,
-        };
-        Ok(LintPlan {
-            settings,
-            config: path,
-            engine,
-            baseline,
-            outputs,
-        })
+        }
+        let total = self.gate.subjects.len();
+        let mut reports = Vec::new();
+        let mut unscrubbed = false;
+        for (done, subject) in self.gate.subjects.iter().enumerate() {
+            match Cassette::load(&subject.path) {
+                Ok(cassette) => {
+                    reports.extend(self.one(&cassette, subject, outcome));
+                    if let Some(message) = redaction_problem(&cassette, &policy.settings) {
+                        outcome.line(message);
+                        unscrubbed = true;
+                    }
+                    if shared.verbose {
+                        let messages = cassette.messages().len();
+                        outcome.line(format_args!("{}: {messages} messages", cassette.name()));
+                    }
+                }
+                Err(error) => outcome.error(error),
+            }
+            if total > PROGRESS_FROM && !shared.quiet {
+                progress(done + 1, total);
+            }
+        }
+        (reports, unscrubbed)
     }
 
-    fn report_on(&self, cassette: &Cassette, quiet: bool) -> Report {
-        let mut report = lint_cassette(cassette, self.baseline.as_ref(), &self.engine);
-        if quiet {
+    /// None if there is a baseline that cannot be read: without it the report could
+    /// call clean what has drifted.
+    fn one(&self, cassette: &Cassette, subject: &Subject, outcome: &mut Outcome) -> Option<Report> {
+        let engine = &self.gate.policy.engine;
+        let mut report = match (&self.file, self.gate.side) {
+            (Some(file), _) => lint_cassette(cassette, Some(file), engine),
+            (None, None) => lint_cassette(cassette, None, engine),
+            (None, Some(side)) => match side.load(subject) {
+                Ok(old) => lint_cassette(cassette, old.as_ref(), engine),
+                Err(error) => {
+                    outcome.error(error);
+                    return None;
+                }
+            },
+        };
+        if self.options.shared.quiet {
             report.notes.clear();
         }
-        report
+        Some(report)
     }
-}
 
-/// Names the rule that there is none of, and where it was asked for.
-fn unknown_rule(settings: &LintSettings, config: &Config, valid: &[String]) -> String {
-    let lists = [&settings.select, &settings.ignore];
-    let asked = lists
-        .into_iter()
-        .find_map(|list| check_ids(list, valid).err());
-    let accepted = || {
-        config
-            .check_accepted_rules(valid)
-            .err()
-            .map(|error| error.to_string())
-    };
-    asked
-        .or_else(accepted)
-        .unwrap_or_else(|| "unknown rule id".to_owned())
-}
-
-/// A misspelt id would select nothing, or ignore nothing, without a word.
-fn check_ids(list: &RuleList, known: &[String]) -> Result<(), String> {
-    let unknown: Vec<&String> = list.ids.iter().filter(|id| !known.contains(id)).collect();
-    let Some(first) = unknown.first() else {
-        return Ok(());
-    };
-    let quoted: Vec<String> = unknown.iter().map(|id| format!("'{id}'")).collect();
-    let hint = config::nearest(
-        &first.to_ascii_uppercase(),
-        known.iter().map(String::as_str),
-    )
-    .map(|id| format!(" (did you mean \"{id}\"?)"))
-    .unwrap_or_default();
-    Err(format!(
-        "unknown rule id {} in {}{hint}; valid ids: {}",
-        quoted.join(", "),
-        list.origin,
-        known.join(", ")
-    ))
-}
-
-/// The settings of the engine. Whether accept entries name rules can be told
-/// only once the packs are loaded.
-fn engine(settings: &LintSettings, all: bool, today: &str) -> Result<lint::Settings, LintError> {
-    let accept = settings.accept.iter().map(|entry| lint::Accept {
-        rule: entry.rule.clone(),
-        fingerprint: entry.fingerprint.clone(),
-        reason: entry.reason.clone(),
-        expires: entry.expires.clone(),
-    });
-    lint::Settings::new(&lint::Options {
-        select: settings.select.ids.clone(),
-        ignore: settings.ignore.ids.clone(),
-        pattern_packs: settings.pattern_packs.clone(),
-        baseline: None,
-        entropy: lint::Entropy {
-            enabled: settings.entropy.enabled,
-            min_bits: settings.entropy.min_bits,
-            min_length: settings.entropy.min_length,
-            allow: settings.entropy.allow.clone(),
-        },
-        accept: accept.collect(),
-        all,
-        today: Some(today.to_owned()),
-    })
+    fn report(
+        &self,
+        (reports, unscrubbed): &(Vec<Report>, bool),
+        outputs: &[Output],
+        context: &Context,
+        outcome: &mut Outcome,
+    ) {
+        let shared = &self.options.shared;
+        // Entries for other cassettes of the project are unused here and are no news.
+        if shared.verbose {
+            for entry in lint::unused(&self.gate.policy.engine.accept, reports) {
+                outcome.line(format_args!(
+                    "the accept entry for {} {} matches no finding of these cassettes",
+                    entry.rule, entry.fingerprint
+                ));
+            }
+        }
+        let fail_on = self.gate.policy.settings.fail_on;
+        let verdict = verdict(reports, fail_on, *unscrubbed);
+        outcome.exit = outcome.exit.worst(verdict);
+        // With no report there is nothing to call clean.
+        if reports.is_empty() {
+            return;
+        }
+        let several = self.options.cassettes.len() > 1;
+        let exit_code = Some(outcome.exit.code());
+        output::write(outputs, context, shared, outcome, |format, style| {
+            let style = Style {
+                several,
+                exit_code,
+                ..style.clone()
+            };
+            render_lint(format, reports, &style, fail_on)
+        });
+    }
 }
 
 /// What is wrong with the redaction manifest, if a profile is required.
@@ -290,22 +261,5 @@ mod tests {
     fn a_missing_redaction_profile_fails_without_a_finding() {
         assert_eq!(verdict(&[], Severity::Error, true), Exit::Findings);
         assert_eq!(verdict(&[], Severity::Error, false), Exit::Success);
-    }
-
-    #[test]
-    fn unknown_ids_are_quoted_and_valid_ones_are_not_blamed() {
-        let known = ["R001".to_owned(), "R002".to_owned()];
-        let list = RuleList {
-            ids: vec!["R001".into(), "R0001".into(), "r002".into()],
-            origin: "--select".into(),
-        };
-        assert_eq!(
-            check_ids(&list, &known),
-            Err(
-                "unknown rule id 'R0001', 'r002' in --select (did you mean \"R001\"?); \
-                 valid ids: R001, R002"
-                    .into()
-            )
-        );
     }
 }

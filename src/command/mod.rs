@@ -2,16 +2,24 @@
 //! ends the process, or reads the clock or the environment; what a command must
 //! know of them comes in a [`Context`].
 
+mod base;
+pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
+mod gate;
 mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
+mod policy;
+mod select;
 
+pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};
 
 use crate::report::{Style, visible};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
 
@@ -105,6 +113,9 @@ pub struct Context {
     pub workspace: Option<PathBuf>,
     /// The working directory.
     pub directory: PathBuf,
+    /// What CI and hooks say of the run: the variables `GITHUB_*`, `RUNNER_*` and
+    /// `PRE_COMMIT*`.
+    pub variables: BTreeMap<String, OsString>,
     /// Today in UTC, as `YYYY-MM-DD`.
     pub today: String,
 }
@@ -117,6 +128,12 @@ impl Context {
             width: self.width.unwrap_or(Style::default().width),
             ..self.style_of_files()
         }
+    }
+
+    /// The path in a variable that is set to something.
+    pub(crate) fn variable_path(&self, name: &str) -> Option<PathBuf> {
+        let value = self.variables.get(name)?;
+        Some(PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// How a report in a file looks: the same on every machine.

@@ -2,7 +2,6 @@
 //! stricter than what the base says (contract.md, "Whose policy").
 
 use super::{Accept, Check, Config, EntropySettings, LintSettings, RuleList};
-use crate::finding::Severity;
 use std::path::PathBuf;
 
 /// The settings that a change is judged by: those of the base, and those of the
@@ -124,6 +123,7 @@ impl LintSettings {
 mod tests {
     use super::super::LintFlags;
     use super::*;
+    use crate::finding::Severity;
     use std::path::Path;
 
     fn config(text: &str) -> Config {

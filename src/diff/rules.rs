@@ -2,6 +2,11 @@
 
 use crate::finding::{Evidence, RuleInfo, Severity};
 
+/// Whether it is the id of one of these rules.
+pub(crate) fn is_rule(id: &str) -> bool {
+    ALL.iter().any(|rule| rule.id == id)
+}
+
 /// In order of id. The severity is that of the worst change of its kind; a
 /// compatible one is a warning, see [`findings`](super::findings()).
 pub(crate) const ALL: &[RuleInfo] = &[

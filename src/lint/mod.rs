@@ -23,7 +23,7 @@ mod surfaces;
 pub use crate::secrets::Entropy;
 pub(crate) use run::lint_cassette;
 pub use silence::Accept;
-pub(crate) use silence::unused;
+pub(crate) use silence::{mark_accepted, mark_all_existing, mark_existing, unused};
 
 use crate::cassette::{Cassette, LoadError};
 use crate::finding::Report;
@@ -125,6 +125,8 @@ pub(crate) struct Settings {
     pub(crate) packs: PackSet,
     pub(crate) entropy: Entropy,
     pub(crate) accept: Vec<Accept>,
+    /// Entries that only the change under review has; they excuse nothing yet.
+    pub(crate) pending: Vec<Accept>,
     pub(crate) all: bool,
     pub(crate) today: Option<String>,
 }
@@ -154,24 +156,16 @@ impl Settings {
             .collect();
         let packs = packs::load(&sources)?;
         let valid = valid_ids(&packs);
+        refuse_unknown(options.select.iter().chain(&options.ignore), valid)?;
         let accepted = options.accept.iter().map(|entry| &entry.rule);
-        let unknown: Vec<String> = options
-            .select
-            .iter()
-            .chain(&options.ignore)
-            .chain(accepted)
-            .filter(|id| !valid.contains(id))
-            .cloned()
-            .collect();
-        if !unknown.is_empty() {
-            return Err(LintError::UnknownRule { unknown, valid });
-        }
+        refuse_unknown(accepted, acceptable_ids(&packs))?;
         Ok(Settings {
             select: options.select.clone(),
             ignore: options.ignore.clone(),
             packs,
             entropy: options.entropy.clone(),
             accept: options.accept.clone(),
+            pending: Vec::new(),
             all: options.all,
             today: options.today.clone(),
         })
@@ -203,6 +197,28 @@ impl Settings {
         }
         notes
     }
+}
+
+fn refuse_unknown<'o>(
+    named: impl Iterator<Item = &'o String>,
+    valid: Vec<String>,
+) -> Result<(), LintError> {
+    let unknown: Vec<String> = named.filter(|id| !valid.contains(id)).cloned().collect();
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(LintError::UnknownRule { unknown, valid })
+    }
+}
+
+/// Every id that an accept entry may name: findings of the other checks can be
+/// accepted as well.
+fn acceptable_ids(packs: &PackSet) -> Vec<String> {
+    let others = crate::diff::rules::ALL.iter();
+    let others = others.chain(&crate::redact::RULES);
+    let mut ids = valid_ids(packs);
+    ids.extend(others.map(|rule| rule.id.to_owned()));
+    ids
 }
 
 /// Every id that `select` and `ignore` may name.

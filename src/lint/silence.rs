@@ -46,6 +46,23 @@ pub(crate) fn mark_accepted(findings: &mut [Finding], settings: &Settings) {
             finding.status = Status::Accepted {
                 reason: entry.reason.clone(),
             };
+            continue;
+        }
+        let pending = settings.pending.iter().find(|entry| entry.covers(finding));
+        if let Some(entry) = pending {
+            finding.status = Status::PendingAccept {
+                reason: entry.reason.clone(),
+            };
+        }
+    }
+}
+
+/// For a cassette whose content the base has as well: all that it has is there too.
+pub(crate) fn mark_all_existing(findings: &mut [Finding]) {
+    for finding in findings {
+        let unchecked = finding.rule.as_str() == UNCHECKED.info.id;
+        if !unchecked && finding.status.counts() {
+            finding.status = Status::Existing;
         }
     }
 }
@@ -58,7 +75,7 @@ pub(crate) fn mark_existing(findings: &mut [Finding], baseline: &[Finding]) {
         .collect();
     for finding in findings
         .iter_mut()
-        .filter(|finding| finding.status == Status::New)
+        .filter(|finding| finding.status.counts())
     {
         let unchecked = finding.rule.as_str() == UNCHECKED.info.id;
         if !unchecked && known.contains(&(finding.rule.as_str(), finding.fingerprint.as_str())) {

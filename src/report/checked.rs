@@ -104,6 +104,17 @@ impl CheckedCassette {
 }
 
 impl Checked {
+    /// A run that could not begin.
+    pub(crate) fn failed(error: String, exit_code: u8, fail_on: Severity) -> Self {
+        Checked {
+            base: BaseShown::default(),
+            cassettes: Vec::new(),
+            errors: vec![error],
+            exit_code,
+            fail_on,
+        }
+    }
+
     /// The one count of all findings.
     pub(crate) fn counts(&self) -> Counts {
         let reports = self.cassettes.iter().map(|cassette| &cassette.report);

@@ -5,15 +5,6 @@
 //! that ends in a line feed, or is empty. Nothing here prints or reads the
 //! environment. What a cassette recorded is hostile until `sanitize` has seen it.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "the results of `check` are rendered here, and the command itself is still to come"
-    )
-)]
-
 mod catalogue;
 mod checked;
 mod counts;
@@ -39,7 +30,6 @@ pub(crate) use checked::{
     BaseShown, CassetteStatus, Checked, CheckedCassette, RedactionVerdict, render_check,
 };
 pub(crate) use counts::Counts;
-pub(crate) use markdown::{MOST_BYTES as SUMMARY_BYTES, check as summary};
 pub(crate) use outputs::Outputs;
 pub(crate) use sanitize::{guard_runner, visible};
 
@@ -139,6 +129,17 @@ pub(crate) fn render_diff(
         Format::Sarif => sarif::diff(diff, findings, style),
         Format::Markdown => markdown::diff(diff, findings, tools_only, markdown::MOST_BYTES),
     }
+}
+
+/// Several comparisons as one JSON list.
+pub(crate) fn render_diffs<'d>(diffs: impl Iterator<Item = &'d Diff>) -> String {
+    json::diffs(diffs)
+}
+
+/// The job summary of `check`. `taken` is how many bytes of its file earlier
+/// commands of the step have filled.
+pub(crate) fn render_summary(checked: &Checked, taken: usize) -> String {
+    markdown::check(checked, markdown::MOST_BYTES.saturating_sub(taken))
 }
 
 #[cfg(test)]

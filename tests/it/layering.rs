@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "finding", "wire", "cassette", "diff", "lint", "config", "report",
+            "finding", "wire", "cassette", "diff", "lint", "baseline", "config", "report",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),

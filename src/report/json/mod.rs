@@ -35,6 +35,12 @@ pub(super) fn check(checked: &Checked) -> String {
     document(&v1::CheckReport::from(checked))
 }
 
+/// Several comparisons as a list.
+pub(super) fn diffs<'d>(diffs: impl Iterator<Item = &'d Diff>) -> String {
+    let documents: Vec<v1::DiffReport> = diffs.map(v1::DiffReport::from).collect();
+    document(documents.as_slice())
+}
+
 /// Any document, written harmlessly, with a line feed at its end.
 pub(super) fn document<T: Serialize + ?Sized>(value: &T) -> String {
     let mut bytes = Vec::new();

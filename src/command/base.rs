@@ -1,0 +1,384 @@
+//! The base side of a run: which commit it is, and what each cassette was there.
+
+use super::Context;
+use super::select::{SelectError, Selection};
+use crate::baseline::{
+    self, Base, BaseCommit, BaselineError, Environment, Pair, Pairing, Plan, RepoPath, Repository,
+    Status, Trust,
+};
+use crate::cassette::{Cassette, LoadError};
+use crate::diff::surface::Recorded;
+use crate::report::CassetteStatus;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Why there is no other side, or none that can be trusted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BaseError {
+    /// The cassettes themselves could not be found.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// The commit, or a file of it.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// A file of it that is no cassette.
+    #[error("on the base side: {0}")]
+    Load(#[from] LoadError),
+}
+
+/// What a run says about its base: `--base`, and what CI or a hook says.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    plan: Plan,
+    trust: Trust,
+    /// Whether the policy is that of the base unless somebody says otherwise.
+    pub(crate) judges_a_change: bool,
+}
+
+impl Asked {
+    /// Decides what is compared with. Without `base`, `check` means `auto` and the
+    /// other commands `none`.
+    pub(crate) fn new(base: Option<&str>, context: &Context) -> Result<Asked, BaselineError> {
+        let environment = Environment::from_variables(|name| context.variables.get(name).cloned());
+        Ok(Asked {
+            plan: baseline::plan(base, &environment, baseline::event_file)?,
+            trust: Trust {
+                workspace: environment
+                    .workspace
+                    .clone()
+                    .filter(|_| environment.github_actions),
+            },
+            judges_a_change: environment.judges_a_change(),
+        })
+    }
+
+    /// Why there is nothing to compare with, if that is known before any look at git.
+    pub(crate) fn none(&self) -> Option<&str> {
+        match &self.plan {
+            Plan::None { reason } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// The repositories that own the working directory and the cassettes.
+#[derive(Debug)]
+pub(crate) struct Repositories {
+    /// That of the working directory first, if it is in one.
+    opened: Vec<Repository>,
+}
+
+impl Repositories {
+    /// Opens the repository of the working directory, and those of the files that
+    /// belong to another one, such as a submodule.
+    pub(crate) fn of(
+        files: &[PathBuf],
+        directory: &Path,
+        asked: &Asked,
+    ) -> Result<Repositories, BaselineError> {
+        let mut opened: Vec<Repository> = Vec::new();
+        let mut roots = BTreeSet::new();
+        let parents = files.iter().filter_map(|file| {
+            let path = directory.join(file);
+            path.parent().map(Path::to_owned)
+        });
+        let (mut first, mut homeless) = (true, None);
+        for start in std::iter::once(directory.to_owned()).chain(parents) {
+            let own = std::mem::take(&mut first);
+            // Opening costs a few file reads, so it is done once a working tree.
+            let root = start.ancestors().find(|dir| dir.join(".git").exists());
+            if root.is_some_and(|root| !roots.insert(root.to_owned())) {
+                continue;
+            }
+            match Repository::containing(&start, &asked.trust) {
+                Ok(repository) => {
+                    if opened.iter().all(|other| other.root() != repository.root()) {
+                        opened.push(repository);
+                    }
+                }
+                // The cassettes may lie in a repository although we do not.
+                Err(error @ BaselineError::NotARepository(_)) if own => homeless = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        match homeless {
+            Some(error) if opened.is_empty() => Err(error),
+            _ => Ok(Repositories { opened }),
+        }
+    }
+
+    /// Resolves what was asked for in each of them.
+    pub(crate) fn base(&self, asked: &Asked) -> Result<BaseSide<'_>, BaselineError> {
+        let sides = self.opened.iter().map(|repository| {
+            let base = repository.base(&asked.plan)?;
+            Ok(Side { repository, base })
+        });
+        Ok(BaseSide {
+            sides: sides.collect::<Result<_, BaselineError>>()?,
+        })
+    }
+}
+
+/// The base of each repository.
+pub(crate) struct BaseSide<'r> {
+    sides: Vec<Side<'r>>,
+}
+
+struct Side<'r> {
+    repository: &'r Repository,
+    base: Base<'r>,
+}
+
+/// A cassette of either side.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// Relative to the working directory, or as it was given.
+    pub(crate) path: PathBuf,
+    pub(crate) status: CassetteStatus,
+    /// The path on the base side, if it is another one.
+    pub(crate) old_path: Option<PathBuf>,
+    /// Where its base is: the side, and the path there.
+    old: Option<(usize, RepoPath)>,
+}
+
+impl Subject {
+    /// A cassette that is compared with nothing.
+    pub(crate) fn alone(path: PathBuf) -> Self {
+        Subject {
+            path,
+            status: CassetteStatus::Added,
+            old_path: None,
+            old: None,
+        }
+    }
+
+    fn is_there(&self, directory: &Path) -> bool {
+        std::fs::symlink_metadata(directory.join(&self.path)).is_ok()
+    }
+
+    /// Whether the base side has it, under this name or another.
+    pub(crate) fn has_base(&self) -> bool {
+        self.old.is_some()
+    }
+}
+
+impl BaseSide<'_> {
+    /// The base commit of the first repository, in 40 hexadecimal digits, and why it
+    /// is that one; or why there is none.
+    pub(crate) fn commit(&self) -> (Option<String>, String) {
+        match self.sides.first().map(|side| &side.base) {
+            Some(Base::Commit(commit)) => {
+                (Some(commit.id().to_string()), commit.reason().to_owned())
+            }
+            Some(Base::None { reason }) => (None, reason.clone()),
+            None => (None, "the cassettes are in no git repository".to_owned()),
+        }
+    }
+
+    /// Whether there is a base commit anywhere.
+    pub(crate) fn exists(&self) -> bool {
+        self.commits().next().is_some()
+    }
+
+    fn commits(&self) -> impl Iterator<Item = (usize, &Repository, &BaseCommit<'_>)> {
+        self.sides
+            .iter()
+            .enumerate()
+            .filter_map(|(index, side)| match &side.base {
+                Base::Commit(commit) => Some((index, side.repository, commit)),
+                Base::None { .. } => None,
+            })
+    }
+
+    /// A file of the base, by its path relative to the working directory.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        directory: &Path,
+    ) -> Result<Option<Vec<u8>>, BaselineError> {
+        let full = directory.join(path);
+        for (_, repository, commit) in self.commits() {
+            match repository.path_of(&full) {
+                Ok(inside) => return commit.file(&inside),
+                Err(BaselineError::Outside { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The cassette that a subject was on the base side.
+    pub(crate) fn load(&self, subject: &Subject) -> Result<Option<Cassette>, BaseError> {
+        let Some((index, path)) = &subject.old else {
+            return Ok(None);
+        };
+        let Some(Base::Commit(commit)) = self.sides.get(*index).map(|side| &side.base) else {
+            return Ok(None);
+        };
+        let shown = subject.old_path.as_ref().unwrap_or(&subject.path);
+        match commit.file(path)? {
+            None => Ok(None),
+            Some(bytes) => Ok(Some(Cassette::parse(shown.display().to_string(), bytes)?)),
+        }
+    }
+
+    /// Every cassette of both sides with what became of it: those of the working tree
+    /// in their order, then those that are gone.
+    pub(crate) fn subjects(
+        &self,
+        selection: &Selection,
+        files: Vec<PathBuf>,
+        directory: &Path,
+    ) -> Result<Vec<Subject>, BaseError> {
+        let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
+        let mut gone = Vec::new();
+        for (index, repository, commit) in self.commits() {
+            let mut new = BTreeMap::new();
+            for file in &files {
+                let path = directory.join(file);
+                // What is not there, or is no file, is told when it is loaded.
+                if std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
+                    match repository.path_of(&path) {
+                        Ok(inside) if self.owner(&path) == Some(index) => {
+                            new.insert(inside, file.clone());
+                        }
+                        Ok(_) | Err(BaselineError::Outside { .. }) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            let pairs = pairs(selection, directory, repository, commit, &new)?;
+            for pair in pairs {
+                let there = |path: &RepoPath| {
+                    let path = path.to_path().unwrap_or_default();
+                    selection.shown(&repository.root().join(path))
+                };
+                let (status, from) = match pair.status {
+                    Status::Added => (CassetteStatus::Added, None),
+                    Status::Modified => (CassetteStatus::Modified, Some(pair.path.clone())),
+                    Status::Unchanged => (CassetteStatus::Unchanged, Some(pair.path.clone())),
+                    Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
+                    Status::Deleted => (CassetteStatus::Deleted, Some(pair.path.clone())),
+                };
+                let file = new.get(&pair.path).cloned();
+                let renamed = status == CassetteStatus::Renamed;
+                let subject = Subject {
+                    path: file.clone().unwrap_or_else(|| there(&pair.path)),
+                    status,
+                    old_path: from.as_ref().filter(|_| renamed).map(there),
+                    old: from.map(|from| (index, from)),
+                };
+                match file {
+                    Some(file) => {
+                        known.insert(file, subject);
+                    }
+                    // What is there and is no file is told when it is loaded.
+                    None if subject.is_there(directory) => {}
+                    None => gone.push(subject),
+                }
+            }
+        }
+        // A file that was named and is deleted is one subject, not two.
+        let deleted = |file: &PathBuf| {
+            let path = selection.shown_as_named(file);
+            gone.iter().any(|subject| subject.path == path)
+        };
+        let mut subjects = Vec::new();
+        for file in files {
+            match known.remove(&file) {
+                Some(subject) => subjects.push(subject),
+                None if deleted(&file) => {}
+                None => subjects.push(Subject::alone(file)),
+            }
+        }
+        subjects.append(&mut gone);
+        Ok(subjects)
+    }
+
+    /// The innermost repository that a file lies in.
+    fn owner(&self, path: &Path) -> Option<usize> {
+        let parent = path.parent()?.canonicalize().ok()?;
+        let depth = |side: &Side<'_>| side.repository.root().components().count();
+        self.sides
+            .iter()
+            .enumerate()
+            .filter(|(_, side)| parent.starts_with(side.repository.root()))
+            .max_by_key(|(_, side)| depth(side))
+            .map(|(index, _)| index)
+    }
+}
+
+/// What became of each selected file of one repository. A new one may continue a file
+/// that nobody asked for; one that is gone is told only if it was asked for.
+fn pairs(
+    selection: &Selection,
+    directory: &Path,
+    repository: &Repository,
+    commit: &BaseCommit<'_>,
+    new: &BTreeMap<RepoPath, PathBuf>,
+) -> Result<Vec<Pair>, BaselineError> {
+    let paths: Vec<RepoPath> = new.keys().cloned().collect();
+    let pair = |old: &[RepoPath]| {
+        commit.pair(&Pairing {
+            old,
+            new: &paths,
+            read: &|path| match new.get(path) {
+                Some(file) => std::fs::read(directory.join(file)),
+                None => Err(std::io::ErrorKind::NotFound.into()),
+            },
+            server_name: &server_name,
+        })
+    };
+    let asked_for = wanted(selection, repository, commit)?;
+    let pairs = pair(&asked_for)?;
+    if pairs.iter().all(|pair| pair.status != Status::Added) {
+        return Ok(pairs);
+    }
+    let root = repository.root();
+    let is_gone = |path: &RepoPath| {
+        let path = path.to_path().map(|path| root.join(path));
+        path.is_some_and(|path| std::fs::symlink_metadata(path).is_err())
+    };
+    let cassettes = |path: &RepoPath| path.as_bytes().ends_with(b".mcp.json") && is_gone(path);
+    let mut old = commit.files(&RepoPath::root(), cassettes)?;
+    old.extend(asked_for.iter().cloned());
+    old.sort();
+    old.dedup();
+    let mut pairs = pair(&old)?;
+    pairs.retain(|pair| pair.status != Status::Deleted || asked_for.contains(&pair.path));
+    Ok(pairs)
+}
+
+/// The files of a base commit that the selection means.
+fn wanted(
+    selection: &Selection,
+    repository: &Repository,
+    commit: &BaseCommit<'_>,
+) -> Result<Vec<RepoPath>, BaselineError> {
+    let root = repository.root();
+    let is_wanted = |path: &RepoPath| {
+        path.to_path()
+            .is_some_and(|path| selection.wants(&root.join(path)))
+    };
+    let mut found = BTreeSet::new();
+    for start in selection.starts() {
+        let below = match start.strip_prefix(root) {
+            Ok(inside) => RepoPath::from_relative(inside)?,
+            Err(_) if root.starts_with(&start) => RepoPath::root(),
+            Err(_) => continue,
+        };
+        found.extend(commit.files(&below, is_wanted)?);
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The name that the recorded server gave itself, of a cassette that tells what the
+/// server offers. One that does not continues no other: all that was offered there
+/// would seem to be gone.
+fn server_name(bytes: &[u8]) -> Option<String> {
+    let cassette = Cassette::parse("", bytes.to_vec()).ok()?;
+    if Recorded::of(&cassette).occurrences.is_empty() {
+        return None;
+    }
+    cassette.server_info().map(|(name, _)| name)
+}

@@ -1,0 +1,174 @@
+//! `check`: the whole gate. Every cassette that is asked for, on both sides, through
+//! lint, the comparison with its base and the redaction check; one verdict.
+
+mod deliver;
+mod judge;
+
+use super::gate::{self, Gate, PolicyFrom, Request};
+use super::policy::{self, Policy};
+use super::select::Selection;
+use super::{Context, Exit, Outcome, Output, Shared};
+use crate::cassette::Cassette;
+use crate::config::{Check, LintFlags};
+use crate::finding::Severity;
+use crate::report::{BaseShown, Checked};
+use judge::Judge;
+use std::path::{Path, PathBuf};
+
+/// Fewer files than this are done before anybody could read a counter.
+const PROGRESS_FROM: usize = 20;
+
+/// The options of `check`, as they were given.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Files, directories and globs.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) baseline: Option<PathBuf>,
+    /// `auto`, `none` or a revision.
+    pub(crate) base: Option<String>,
+    pub(crate) checks: Option<Vec<Check>>,
+    pub(crate) flags: LintFlags,
+    pub(crate) pii_packs: Vec<PathBuf>,
+    pub(crate) no_config: bool,
+    pub(crate) all: bool,
+    pub(crate) policy_from: Option<PolicyFrom>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) report_dir: Option<PathBuf>,
+    pub(crate) shared: Shared,
+}
+
+/// Runs every check over every cassette and reports on all of them. `progress` is
+/// told how many of how many are done.
+///
+/// Reports, the job summary and the outputs of the step are written on every path,
+/// also when the run could not begin.
+pub(crate) fn run(
+    options: &Options,
+    context: &Context,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Outcome {
+    let mut outcome = Outcome::new("check");
+    let checked = match check(options, context, &mut outcome, progress) {
+        Ok(checked) => checked,
+        Err(message) => {
+            outcome.error(&message);
+            Checked::failed(
+                message,
+                Exit::CouldNotRun.code(),
+                options.flags.fail_on.unwrap_or(Severity::Error),
+            )
+        }
+    };
+    deliver::deliver(&checked, options, context, &mut outcome);
+    outcome
+}
+
+fn check(
+    options: &Options,
+    context: &Context,
+    outcome: &mut Outcome,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Checked, String> {
+    let base = match (&options.base, &options.baseline) {
+        (Some(base), _) => Some(base.as_str()),
+        (None, Some(_)) => Some("none"),
+        (None, None) => None,
+    };
+    let request = Request {
+        policy: policy::Asked {
+            flags: &options.flags,
+            no_config: options.no_config,
+            all: options.all,
+        },
+        policy_from: options.policy_from,
+        base,
+        selection: &|policy| selection(options, policy, context),
+    };
+    gate::open(&request, context, |gate| {
+        judge_all(options, &gate, outcome, progress)
+    })
+}
+
+fn judge_all(
+    options: &Options,
+    gate: &Gate<'_>,
+    outcome: &mut Outcome,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Checked, String> {
+    let total = gate.subjects.len();
+    if total == 0 {
+        return Err(format!(
+            "no cassette matches {}; name cassettes or globs, or set [check] cassettes in \
+             mcp-cassette.toml",
+            gate.selection.describe()
+        ));
+    }
+    let judge = Judge::new(options, gate, baseline_file(options, total)?)?;
+    let mut cassettes = Vec::new();
+    let mut exit = Exit::Success;
+    for (done, subject) in gate.subjects.iter().enumerate() {
+        let (cassette, verdict) = judge.cassette(subject);
+        for error in &cassette.errors {
+            outcome.error(error);
+        }
+        exit = exit.worst(verdict);
+        cassettes.push(cassette);
+        if total > PROGRESS_FROM && !options.shared.quiet {
+            progress(done + 1, total);
+        }
+    }
+    if !options.shared.quiet {
+        for note in &gate.policy.notes {
+            outcome.line(note);
+        }
+    }
+    if let (true, Some(path)) = (options.shared.verbose, &gate.policy.config) {
+        outcome.line(format_args!("configuration: {}", path.display()));
+    }
+    outcome.exit = outcome.exit.worst(exit);
+    Ok(Checked {
+        base: match &options.baseline {
+            Some(file) => BaseShown {
+                commit: None,
+                reason: format!("--baseline {}", file.display()),
+            },
+            None => BaseShown {
+                commit: gate.commit.clone(),
+                reason: gate.reason.clone(),
+            },
+        },
+        cassettes,
+        errors: Vec::new(),
+        exit_code: outcome.exit.code(),
+        fail_on: gate.policy.settings.fail_on,
+    })
+}
+
+fn selection(options: &Options, policy: &Policy, context: &Context) -> Result<Selection, String> {
+    let selection = if options.paths.is_empty() {
+        let config = policy.config.as_deref().and_then(Path::parent);
+        Selection::of_globs(
+            policy.cassettes.as_deref(),
+            config.unwrap_or(Path::new("")),
+            &context.directory,
+        )
+    } else {
+        Selection::of_arguments(&options.paths, &context.directory)
+    };
+    selection.map_err(|error| error.to_string())
+}
+
+fn baseline_file(options: &Options, given: usize) -> Result<Option<Cassette>, String> {
+    let Some(path) = &options.baseline else {
+        return Ok(None);
+    };
+    if given > 1 {
+        return Err(format!(
+            "--baseline compares one cassette, and {given} are given; check them one by one, or \
+             use --base"
+        ));
+    }
+    Cassette::load(path)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}

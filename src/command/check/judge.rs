@@ -1,0 +1,290 @@
+//! One cassette through all checks.
+
+use super::super::base::{BaseSide, Subject};
+use super::super::gate::Gate;
+use super::super::policy::Policy;
+use super::super::{Exit, redaction_check};
+use super::Options;
+use crate::cassette::Cassette;
+use crate::config::Check;
+use crate::diff::{self, Diff, DiffOptions};
+use crate::finding::{Finding, Report, in_order};
+use crate::lint::{self, lint_cassette};
+use crate::redact;
+use crate::report::{CassetteStatus, CheckedCassette, RedactionVerdict};
+use std::path::Path;
+
+/// Everything that a verdict on a cassette depends on.
+pub(super) struct Judge<'a> {
+    policy: &'a Policy,
+    side: Option<&'a BaseSide<'a>>,
+    /// The file of `--baseline`.
+    file: Option<Cassette>,
+    lint: bool,
+    diff: bool,
+    redaction: bool,
+    /// Packs to resolve manifests with.
+    packs: Vec<(String, Vec<u8>)>,
+    quiet: bool,
+}
+
+/// What a cassette is compared with.
+enum Old {
+    None,
+    /// The base side has the same content.
+    Same,
+    Cassette(Box<Cassette>),
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        options: &Options,
+        gate: &'a Gate<'a>,
+        file: Option<Cassette>,
+    ) -> Result<Self, String> {
+        let (policy, side) = (&gate.policy, gate.side);
+        let comparable = file.is_some() || side.is_some();
+        let named = options.checks.as_ref().or(policy.checks.as_ref());
+        let runs = |check| named.is_none_or(|checks| checks.contains(&check));
+        if !comparable && named.is_some_and(|checks| checks.contains(&Check::Diff)) {
+            return Err(
+                "the check diff needs something to compare with, and there is no baseline; give \
+                 --base REV or --baseline FILE, or leave diff out of --checks"
+                    .to_owned(),
+            );
+        }
+        Ok(Judge {
+            policy,
+            side,
+            file,
+            lint: runs(Check::Lint),
+            diff: comparable && runs(Check::Diff),
+            redaction: runs(Check::Redaction),
+            packs: redaction_check::read_packs(&options.pii_packs)?,
+            quiet: options.shared.quiet,
+        })
+    }
+
+    /// What is to be said of one cassette, and the exit code that it alone would have.
+    pub(super) fn cassette(&self, subject: &Subject) -> (CheckedCassette, Exit) {
+        let path = subject.path.display().to_string();
+        let mut checked = CheckedCassette {
+            report: Report {
+                cassette: path.clone(),
+                ..Report::default()
+            },
+            path,
+            status: subject.status,
+            old_path: subject.old_path.as_ref().map(|path| path.display().to_string()),
+            diff: None,
+            redaction: None,
+            errors: Vec::new(),
+        };
+        if subject.status == CassetteStatus::Deleted {
+            self.deleted(subject, &mut checked);
+        } else {
+            self.present(subject, &mut checked);
+        }
+        in_order(&mut checked.report.findings);
+        if self.quiet {
+            checked.report.notes.clear();
+        }
+        let exit = self.verdict(&checked);
+        (checked, exit)
+    }
+
+    fn deleted(&self, subject: &Subject, checked: &mut CheckedCassette) {
+        let old = match self.side.map(|side| side.load(subject)) {
+            Some(Ok(old)) => old,
+            // It is gone, and what it was can be told no more: that is no reason to
+            // refuse a change that removes a broken file.
+            Some(Err(error)) => {
+                checked.report.notes.push(error.to_string());
+                None
+            }
+            None => None,
+        };
+        if self.diff {
+            let finding = diff::cassette_deleted(&checked.path, old.as_ref());
+            checked.report.findings.push(finding);
+            self.accept(&mut checked.report.findings);
+        } else {
+            let note = "deleted, so what it recorded is no longer checked";
+            checked.report.notes.push(note.to_owned());
+        }
+    }
+
+    fn present(&self, subject: &Subject, checked: &mut CheckedCassette) {
+        let cassette = match Cassette::load(&subject.path) {
+            Ok(cassette) => cassette,
+            Err(error) => {
+                checked.status = CassetteStatus::Unreadable;
+                checked.errors.push(error.to_string());
+                return;
+            }
+        };
+        let old = match self.old(subject) {
+            Ok(old) => old,
+            // What it is by itself is still told; that it could not be compared fails.
+            Err(error) => {
+                checked.status = CassetteStatus::Unreadable;
+                checked.errors.push(error);
+                Old::None
+            }
+        };
+        if self.lint {
+            self.lint(&cassette, &old, checked);
+        }
+        if self.redaction || self.policy.settings.require_redaction.is_some() {
+            self.redaction(&cassette, &old, checked);
+        }
+        if self.diff {
+            self.diff(&cassette, &old, subject, checked);
+        }
+    }
+
+    fn old(&self, subject: &Subject) -> Result<Old, String> {
+        if let Some(file) = &self.file {
+            return Ok(Old::Cassette(Box::new(file.clone())));
+        }
+        let Some(side) = self.side.filter(|_| subject.has_base()) else {
+            return Ok(Old::None);
+        };
+        if subject.status == CassetteStatus::Unchanged {
+            return Ok(Old::Same);
+        }
+        let old = side.load(subject).map_err(|error| error.to_string())?;
+        Ok(old.map_or(Old::None, |old| Old::Cassette(Box::new(old))))
+    }
+
+    fn lint(&self, cassette: &Cassette, old: &Old, checked: &mut CheckedCassette) {
+        let engine = &self.policy.engine;
+        let mut report = lint_cassette(cassette, old.cassette(), engine);
+        if matches!(old, Old::Same) && !engine.all {
+            lint::mark_all_existing(&mut report.findings);
+        }
+        checked.report.baseline = report.baseline.take();
+        checked.report.findings.append(&mut report.findings);
+        checked.report.notes.append(&mut report.notes);
+    }
+
+    fn redaction(&self, cassette: &Cassette, old: &Old, checked: &mut CheckedCassette) {
+        let wanted = self.policy.settings.require_redaction.clone();
+        let read = |path: &str| std::fs::read(path).ok();
+        let options = redact::CheckOptions {
+            profile: wanted.as_deref(),
+            files: redact::PackFiles {
+                given: &self.packs,
+                read: &read,
+            },
+        };
+        let mut report = match redact::check(cassette, &options) {
+            Ok(report) => report,
+            Err(error) => {
+                checked.errors.push(error.to_string());
+                return;
+            }
+        };
+        if !self.redaction {
+            // Only the name of the profile is asked for.
+            report
+                .findings
+                .retain(|finding| redact::is_claim(finding.rule.as_str()));
+            report.notes.clear();
+        }
+        let ok = report.findings.is_empty();
+        self.accept(&mut report.findings);
+        if !self.policy.engine.all && !report.findings.is_empty() {
+            match old {
+                Old::None => {}
+                Old::Same => lint::mark_all_existing(&mut report.findings),
+                // A base that cannot be judged has nothing that could excuse anything.
+                Old::Cassette(old) => {
+                    if let Ok(old) = redact::check(old, &options) {
+                        lint::mark_existing(&mut report.findings, &old.findings);
+                    }
+                }
+            }
+        }
+        checked.redaction = Some(RedactionVerdict {
+            profile: cassette.redaction_profile().flatten(),
+            wanted,
+            ok,
+        });
+        checked.report.findings.append(&mut report.findings);
+        checked.report.notes.append(&mut report.notes);
+    }
+
+    fn diff(
+        &self,
+        cassette: &Cassette,
+        old: &Old,
+        subject: &Subject,
+        checked: &mut CheckedCassette,
+    ) {
+        let mut findings = match old {
+            Old::Same => {
+                checked.diff = Some(Diff {
+                    old: checked.path.clone(),
+                    new: checked.path.clone(),
+                    ..Diff::default()
+                });
+                return;
+            }
+            Old::None if subject.has_base() => return,
+            Old::None => vec![diff::cassette_new(cassette)],
+            Old::Cassette(old) => {
+                let options = DiffOptions { tools_only: true };
+                match diff::diff(old, cassette, &options) {
+                    Ok(found) => {
+                        let findings = diff::findings(&found, Some(old), Some(cassette));
+                        checked.diff = Some(found);
+                        findings
+                    }
+                    Err(error) => {
+                        checked.errors.push(error.to_string());
+                        return;
+                    }
+                }
+            }
+        };
+        self.accept(&mut findings);
+        checked.report.findings.append(&mut findings);
+    }
+
+    fn accept(&self, findings: &mut [Finding]) {
+        lint::mark_accepted(findings, &self.policy.engine);
+    }
+
+    /// 2 for what could not be checked, then 4 for findings of lint and of the
+    /// redaction check, then 5 for a surface that moved.
+    fn verdict(&self, checked: &CheckedCassette) -> Exit {
+        let fail_on = self.policy.settings.fail_on;
+        let mut exit = Exit::Success;
+        if !checked.errors.is_empty() {
+            exit = Exit::CouldNotRun;
+        }
+        for finding in &checked.report.findings {
+            exit = exit.worst(match finding.rule.as_str() {
+                // Files come and go with the code; what a server offers does not.
+                "R110" | "R111" if finding.counts(fail_on) => Exit::Differs,
+                "R110" | "R111" => Exit::Success,
+                id if diff::rules::is_rule(id) && finding.status.counts() => Exit::Differs,
+                id if diff::rules::is_rule(id) => Exit::Success,
+                id if redact::is_rule(id) && finding.status.counts() => Exit::Findings,
+                _ if finding.counts(fail_on) => Exit::Findings,
+                _ => Exit::Success,
+            });
+        }
+        exit
+    }
+}
+
+impl Old {
+    fn cassette(&self) -> Option<&Cassette> {
+        match self {
+            Old::Cassette(old) => Some(old),
+            Old::None | Old::Same => None,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What the commands of the gate have in common: the policy, the base and the
+//! cassettes of a run, put together in the one order in which they depend on each other.
+
+use super::Context;
+use super::base::{Asked, BaseSide, Repositories, Subject};
+use super::policy::{self, Policy};
+use super::select::Selection;
+use std::path::Path;
+
+/// Whose configuration counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PolicyFrom {
+    /// That of the base commit, and that of the change where it is stricter.
+    Base,
+    /// That of the working tree.
+    Head,
+}
+
+/// What a command asks for.
+pub(crate) struct Request<'a> {
+    pub(crate) policy: policy::Asked<'a>,
+    pub(crate) policy_from: Option<PolicyFrom>,
+    /// `auto`, `none` or a revision; without it the configuration and then what runs
+    /// the command decide.
+    pub(crate) base: Option<&'a str>,
+    /// Which cassettes, once the policy is known.
+    pub(crate) selection: &'a dyn Fn(&Policy) -> Result<Selection, String>,
+}
+
+/// What a command gets.
+pub(crate) struct Gate<'a> {
+    pub(crate) policy: Policy,
+    /// The base side, if there is one.
+    pub(crate) side: Option<&'a BaseSide<'a>>,
+    pub(crate) selection: Selection,
+    pub(crate) subjects: Vec<Subject>,
+    /// The base commit in 40 hexadecimal digits.
+    pub(crate) commit: Option<String>,
+    /// Why it is that one, or why there is none.
+    pub(crate) reason: String,
+}
+
+/// Works everything out and hands it to `then`.
+///
+/// # Errors
+///
+/// Whatever keeps the policy, the base or the cassettes from being known; the run
+/// cannot go on without, because it would pass what it did not see.
+pub(crate) fn open<T>(
+    request: &Request<'_>,
+    context: &Context,
+    then: impl FnOnce(Gate<'_>) -> Result<T, String>,
+) -> Result<T, String> {
+    let own = Policy::of_head(&request.policy, context)?;
+    let asked = asked(request, &own, context)?;
+    let from = policy_from(request, &asked);
+    if let Some(reason) = asked.none() {
+        if request.policy_from == Some(PolicyFrom::Base) {
+            return Err(format!("--policy-from base needs a base, and {reason}"));
+        }
+        return alone(own, reason.to_owned(), request, then);
+    }
+    let directory = context.directory.as_path();
+    // The repository of the working directory first: its base may hold the policy,
+    // and the policy may say which cassettes are meant.
+    let home = Repositories::of(&[], directory, &asked).map_err(text)?;
+    let home = home.base(&asked).map_err(text)?;
+    let policy = match from {
+        PolicyFrom::Head => own,
+        PolicyFrom::Base => {
+            let read = |path: &Path| home.read(path, directory).map_err(text);
+            Policy::of_base(&request.policy, context, &read)?
+        }
+    };
+    let selection = (request.selection)(&policy)?;
+    let files = selection.working_files().map_err(text)?;
+    let repositories = Repositories::of(&files, directory, &asked).map_err(text)?;
+    let side = repositories.base(&asked).map_err(text)?;
+    let (commit, reason) = side.commit();
+    if !side.exists() {
+        return alone(policy, reason, request, then);
+    }
+    let subjects = side.subjects(&selection, files, directory).map_err(text)?;
+    then(Gate {
+        policy,
+        side: Some(&side),
+        selection,
+        subjects,
+        commit,
+        reason,
+    })
+}
+
+fn alone<T>(
+    policy: Policy,
+    reason: String,
+    request: &Request<'_>,
+    then: impl FnOnce(Gate<'_>) -> Result<T, String>,
+) -> Result<T, String> {
+    let selection = (request.selection)(&policy)?;
+    let files = selection.working_files().map_err(text)?;
+    then(Gate {
+        policy,
+        side: None,
+        selection,
+        subjects: files.into_iter().map(Subject::alone).collect(),
+        commit: None,
+        reason,
+    })
+}
+
+/// What is compared with. Where a change is judged, its own configuration has no say
+/// in it.
+fn asked(request: &Request<'_>, own: &Policy, context: &Context) -> Result<Asked, String> {
+    let asked = Asked::new(request.base, context).map_err(text)?;
+    match &own.base {
+        Some(configured)
+            if request.base.is_none() && policy_from(request, &asked) == PolicyFrom::Head =>
+        {
+            Asked::new(Some(configured), context).map_err(text)
+        }
+        _ => Ok(asked),
+    }
+}
+
+fn policy_from(request: &Request<'_>, asked: &Asked) -> PolicyFrom {
+    request.policy_from.unwrap_or(if asked.judges_a_change {
+        PolicyFrom::Base
+    } else {
+        PolicyFrom::Head
+    })
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,379 @@
+//! Which cassettes a command is about: paths, directories and globs, matched in the
+//! working tree and on the base side by the same rule, so that what was deleted or
+//! renamed shows as well as what is there.
+
+use globset::{GlobBuilder, GlobMatcher};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+use walkdir::WalkDir;
+
+/// What is looked for where nobody says what, and below a directory.
+const DEFAULT: &str = "**/*.mcp.json";
+
+/// Why it is not known which cassettes are meant.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SelectError {
+    /// A pattern that is none.
+    #[error("'{glob}' is not a valid glob: {problem}")]
+    Glob { glob: String, problem: String },
+    /// A directory that could not be searched. What is in it would be passed unseen.
+    #[error("cannot search for cassettes: {0}")]
+    Walk(#[from] walkdir::Error),
+}
+
+/// The cassettes that are asked for.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// Absolute, without symbolic links.
+    directory: PathBuf,
+    files: Vec<PathBuf>,
+    globs: Vec<Glob>,
+}
+
+#[derive(Debug)]
+struct Glob {
+    shown: String,
+    /// For absolute paths.
+    matcher: GlobMatcher,
+    /// The directory below which everything lies that can match.
+    start: PathBuf,
+}
+
+impl Selection {
+    /// From arguments: a path that is there is that file, or every cassette below
+    /// that directory; one with `*`, `?`, `[` or `{` that is not there is a glob; any
+    /// other is a file that may have been deleted.
+    pub(crate) fn of_arguments(
+        arguments: &[PathBuf],
+        directory: &Path,
+    ) -> Result<Self, SelectError> {
+        let mut selection = Selection::empty(directory);
+        for argument in arguments {
+            let there = directory.join(argument);
+            let text = argument.to_str();
+            if there.is_dir() {
+                let below = there.canonicalize().unwrap_or(there);
+                let shown = format!("{}/{DEFAULT}", argument.display());
+                selection.add_glob(&shown, DEFAULT, &below)?;
+            } else if let Some(glob) = text.filter(|text| {
+                std::fs::symlink_metadata(&there).is_err() && text.contains(['*', '?', '[', '{'])
+            }) {
+                selection.add_glob(glob, glob, &selection.directory.clone())?;
+            } else {
+                selection.files.push(argument.clone());
+            }
+        }
+        Ok(selection)
+    }
+
+    /// From globs that are relative to a directory; none stands for every cassette
+    /// below the working directory.
+    pub(crate) fn of_globs(
+        globs: Option<&[String]>,
+        relative_to: &Path,
+        directory: &Path,
+    ) -> Result<Self, SelectError> {
+        let mut selection = Selection::empty(directory);
+        let Some(globs) = globs else {
+            selection.add_glob(DEFAULT, DEFAULT, &selection.directory.clone())?;
+            return Ok(selection);
+        };
+        let base = directory.join(relative_to);
+        let base = base.canonicalize().unwrap_or(base);
+        for glob in globs {
+            selection.add_glob(glob, glob, &base)?;
+        }
+        Ok(selection)
+    }
+
+    /// These files and no others, whether or not they are there.
+    pub(crate) fn of_files(files: &[PathBuf], directory: &Path) -> Self {
+        Selection {
+            files: files.to_vec(),
+            ..Selection::empty(directory)
+        }
+    }
+
+    fn empty(directory: &Path) -> Self {
+        Selection {
+            directory: directory
+                .canonicalize()
+                .unwrap_or_else(|_| directory.to_owned()),
+            files: Vec::new(),
+            globs: Vec::new(),
+        }
+    }
+
+    fn add_glob(&mut self, shown: &str, glob: &str, relative_to: &Path) -> Result<(), SelectError> {
+        let (start, rest) = absolute(glob, relative_to);
+        let mut whole = globset::escape(&slashed(&start));
+        for part in &rest {
+            whole.push('/');
+            whole.push_str(part);
+        }
+        let matcher = GlobBuilder::new(&whole)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| SelectError::Glob {
+                glob: shown.to_owned(),
+                problem: error.kind().to_string(),
+            })?
+            .compile_matcher();
+        self.globs.push(Glob {
+            shown: shown.to_owned(),
+            matcher,
+            start,
+        });
+        Ok(())
+    }
+
+    /// The files of the working tree, as they are to be shown: those that were named,
+    /// whether or not they are there, then those that a glob found, sorted.
+    pub(crate) fn working_files(&self) -> Result<Vec<PathBuf>, SelectError> {
+        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut files = Vec::new();
+        for file in &self.files {
+            if seen.insert(self.directory.join(file)) {
+                files.push(file.clone());
+            }
+        }
+        let mut found: BTreeSet<PathBuf> = BTreeSet::new();
+        for glob in &self.globs {
+            glob.search(&mut found)?;
+        }
+        let found = found.into_iter().filter(|path| !seen.contains(path));
+        files.extend(found.map(|path| self.shown(&path)));
+        Ok(files)
+    }
+
+    /// Whether a file of the other side is meant, by its absolute path.
+    pub(crate) fn wants(&self, path: &Path) -> bool {
+        self.globs.iter().any(|glob| glob.matcher.is_match(path))
+            || self
+                .files
+                .iter()
+                .any(|file| normal(&self.directory.join(file)) == path)
+    }
+
+    /// Directories below which everything lies that [`Selection::wants`] wants.
+    pub(crate) fn starts(&self) -> BTreeSet<PathBuf> {
+        let named = self.files.iter().filter_map(|file| {
+            let path = normal(&self.directory.join(file));
+            path.parent().map(Path::to_owned)
+        });
+        named
+            .chain(self.globs.iter().map(|glob| glob.start.clone()))
+            .collect()
+    }
+
+    /// How a path is shown: relative to the working directory, with `..` where it
+    /// is elsewhere.
+    pub(crate) fn shown(&self, path: &Path) -> PathBuf {
+        let mut upwards = PathBuf::new();
+        for ancestor in self.directory.ancestors() {
+            if let Ok(rest) = path.strip_prefix(ancestor) {
+                return upwards.join(rest);
+            }
+            upwards.push("..");
+        }
+        path.to_owned()
+    }
+
+    /// How a file that was named is shown once it is gone.
+    pub(crate) fn shown_as_named(&self, file: &Path) -> PathBuf {
+        self.shown(&normal(&self.directory.join(file)))
+    }
+
+    /// What was asked for, for a message that nothing is there.
+    pub(crate) fn describe(&self) -> String {
+        let files = self.files.iter().map(|file| file.display().to_string());
+        let globs = self.globs.iter().map(|glob| glob.shown.clone());
+        files.chain(globs).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Glob {
+    /// Every file below `start` that matches. The administrative directory of git has
+    /// no cassettes. Links to directories are not followed: what they lead to has a
+    /// path of its own, and following them need not end.
+    fn search(&self, found: &mut BTreeSet<PathBuf>) -> Result<(), SelectError> {
+        if !self.start.is_dir() {
+            // The glob may hold nothing but a name.
+            if self.matcher.is_match(&self.start) && self.start.exists() {
+                found.insert(self.start.clone());
+            }
+            return Ok(());
+        }
+        let walk = WalkDir::new(&self.start).into_iter();
+        for entry in walk.filter_entry(|entry| entry.file_name() != OsStr::new(".git")) {
+            let entry = entry?;
+            if !entry.file_type().is_dir() && self.matcher.is_match(entry.path()) {
+                found.insert(entry.into_path());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The directory that a glob begins with, joined to `relative_to`, and the parts from
+/// the first one on that can match more than one name.
+fn absolute<'g>(glob: &'g str, relative_to: &Path) -> (PathBuf, Vec<&'g str>) {
+    let mut start = if glob.starts_with('/') {
+        PathBuf::from("/")
+    } else {
+        relative_to.to_owned()
+    };
+    let mut rest = Vec::new();
+    for part in glob.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if rest.is_empty() => {
+                start.pop();
+            }
+            part if rest.is_empty() && !part.contains(['*', '?', '[', '{', '\\']) => {
+                start.push(part);
+            }
+            part => rest.push(part),
+        }
+    }
+    // A link to a directory of cassettes is followed where it is named.
+    if let Ok(real) = start.canonicalize() {
+        start = real;
+    }
+    (start, rest)
+}
+
+/// Without `.` and `..`, and without a look at the file system.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn slashed(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text.into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        folder
+    }
+
+    fn arguments(arguments: &[&str], directory: &Path) -> Vec<String> {
+        let arguments: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
+        let selection = Selection::of_arguments(&arguments, directory).unwrap();
+        let files = selection.working_files().unwrap();
+        files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect()
+    }
+
+    #[test]
+    fn a_glob_finds_files_at_every_depth_and_never_in_git() {
+        let folder = tree(&[
+            "a.mcp.json",
+            "t/b.mcp.json",
+            "t/.hidden/c.mcp.json",
+            "t/x.json",
+            ".git/d.mcp.json",
+        ]);
+        let all = ["a.mcp.json", "t/.hidden/c.mcp.json", "t/b.mcp.json"];
+        assert_eq!(arguments(&["**/*.mcp.json"], folder.path()), all);
+        assert_eq!(arguments(&["."], folder.path()), all);
+        assert_eq!(arguments(&["t"], folder.path()), &all[1..]);
+        assert_eq!(
+            arguments(&["t/*.mcp.json"], folder.path()),
+            ["t/b.mcp.json"]
+        );
+        assert_eq!(
+            arguments(&["./t/{b,c}.mcp.json"], folder.path()),
+            ["t/b.mcp.json"]
+        );
+        let default = Selection::of_globs(None, Path::new(""), folder.path()).unwrap();
+        assert_eq!(default.working_files().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_never_a_glob() {
+        let folder = tree(&["a[1].mcp.json", "a1.mcp.json"]);
+        assert_eq!(
+            arguments(
+                &["a[1].mcp.json", "./a1.mcp.json", "a*.json"],
+                folder.path()
+            ),
+            ["a[1].mcp.json", "./a1.mcp.json"]
+        );
+    }
+
+    #[test]
+    fn globs_reach_upwards_and_paths_are_shown_from_the_working_directory() {
+        let folder = tree(&["a.mcp.json", "t/b.mcp.json", "[odd]/c.mcp.json"]);
+        let directory = folder.path().join("t");
+        assert_eq!(arguments(&["../*.mcp.json"], &directory), ["../a.mcp.json"]);
+        let odd = folder.path().join("[odd]");
+        assert_eq!(arguments(&["*.mcp.json"], &odd), ["c.mcp.json"]);
+        let globs = vec!["t/*.mcp.json".to_owned()];
+        let selection = Selection::of_globs(Some(&globs), Path::new(".."), &directory).unwrap();
+        assert_eq!(
+            selection.working_files().unwrap(),
+            [PathBuf::from("b.mcp.json")]
+        );
+    }
+
+    #[test]
+    fn what_is_gone_is_wanted_by_name_and_by_glob() {
+        let folder = tree(&["t/b.mcp.json"]);
+        let root = folder.path().canonicalize().unwrap();
+        let given = ["gone.mcp.json", "t/../also.mcp.json", "t/*.mcp.json"].map(PathBuf::from);
+        let selection = Selection::of_arguments(&given, folder.path()).unwrap();
+        for (path, wanted) in [
+            ("gone.mcp.json", true),
+            ("also.mcp.json", true),
+            ("t/gone.mcp.json", true),
+            ("t/u/gone.mcp.json", false),
+            ("other.mcp.json", false),
+        ] {
+            assert_eq!(selection.wants(&root.join(path)), wanted, "{path}");
+            let covered = selection
+                .starts()
+                .iter()
+                .any(|start| root.join(path).starts_with(start));
+            assert!(covered || !wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_broken_glob_is_named() {
+        let globs = vec!["a{b".to_owned()];
+        let error = Selection::of_globs(Some(&globs), Path::new(""), Path::new("/")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("'a{b' is not a valid glob: "),
+            "{error}"
+        );
+    }
+}
