@@ -13,17 +13,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("secrets", &["wire"]),
     ("cassette", &["wire", "finding"]),
+    (
+        "redact",
+        &["wire", "finding", "pattern", "secrets", "cassette"],
+    ),
     ("diff", &["wire", "finding", "cassette"]),
     (
         "lint",
         &["wire", "finding", "pattern", "secrets", "cassette", "diff"],
     ),
     ("config", &["finding", "lint"]),
-    ("report", &["finding", "cassette", "diff", "lint"]),
+    ("report", &["finding", "cassette", "redact", "diff", "lint"]),
     (
         "command",
         &[
-            "finding", "wire", "cassette", "diff", "lint", "config", "report",
+            "finding", "wire", "cassette", "redact", "diff", "lint", "config", "report",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),
@@ -42,8 +46,9 @@ const CONFINED: &[(&str, &[&str])] = &[
         "toml",
         &[
             "config/reader.rs",
-            "lint/packs/load.rs",
+            "pattern/table.rs",
             "lint/signals.rs",
+            "redact/names.rs",
             "secrets/shapes.rs",
         ],
     ),
