@@ -203,6 +203,21 @@ impl<'t, 'i> Fields<'t, 'i> {
         strings.collect::<Result<Vec<_>, _>>().map(Some)
     }
 
+    /// A number that may be there, from 0.
+    pub(crate) fn number(&self, key: &str) -> Result<Option<usize>, Mistake> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => usize::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        match number {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.wrong_type(key, "a number", value)),
+        }
+    }
+
     /// The place of a key's value.
     pub(crate) fn place(&self, key: &str) -> Option<Range<usize>> {
         self.table.get(key).map(Spanned::span)
