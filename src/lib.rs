@@ -12,6 +12,7 @@
 //! | `pattern` | regular expressions of packs |
 //! | `secrets` | what in a text is a secret |
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
+//! | `redact` | what in a message is personal or secret, and its stand-in |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
 //! | `baseline` | the other side of a comparison, from git |
@@ -48,6 +49,7 @@ pub(crate) mod finding;
 pub mod fuzzing;
 pub mod lint;
 mod pattern;
+mod redact;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;

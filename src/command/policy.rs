@@ -43,10 +43,7 @@ impl Policy {
     pub(crate) fn of_head(asked: &Asked<'_>, context: &Context) -> Result<Policy, String> {
         let config = head_config(asked, context)?;
         let settings = LintSettings::merge(&config, asked.flags);
-        let packs = settings.pattern_packs.iter();
-        let packs = packs
-            .map(|path| from_disk(path))
-            .collect::<Result<Vec<_>, _>>()?;
+        let packs = read_packs(&settings.pattern_packs)?;
         let engine = engine(&settings, &[], asked, context, &packs)
             .map_err(|error| explain(error, &[&settings], &[&config]))?;
         Ok(Policy {
@@ -148,6 +145,11 @@ fn base_config(
         }
     }
     Ok(Config::default())
+}
+
+/// Packs with their names, in order.
+pub(crate) fn read_packs(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    paths.iter().map(|path| from_disk(path)).collect()
 }
 
 fn from_disk(path: &Path) -> Result<(String, Vec<u8>), String> {

@@ -8,8 +8,10 @@ use super::translate::RegexError;
 
 /// A pack that cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("pattern pack {file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[error("{noun} {file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub(crate) struct PackError {
+    /// The kind of pack.
+    pub(crate) noun: &'static str,
     /// The name of the pack, as it was given.
     pub(crate) file: String,
     /// Counted from 1.
@@ -50,19 +52,30 @@ pub(crate) enum Problem {
         expected: &'static str,
         found: &'static str,
     },
-    #[error("`patterns` must be an array of tables (`[[patterns]]`), not {found}")]
-    NotPatterns { found: &'static str },
+    #[error("`{list}` must be an array of tables (`[[{list}]]`), not {found}")]
+    NotRules {
+        list: &'static str,
+        found: &'static str,
+    },
     #[error("invalid rule id {} (expected 1-16 characters, [A-Za-z][A-Za-z0-9_-]*)", quoted(.0))]
     InvalidId(String),
+    #[error(
+        "invalid {what} id {} (expected 1-32 characters, [A-Za-z][A-Za-z0-9_-]*)",
+        quoted(id)
+    )]
+    InvalidName { what: &'static str, id: String },
+    #[error("{rule}: {what}")]
+    Unusable { rule: Rule, what: &'static str },
     #[error("invalid rule id {} (ids that start with \"R\" belong to the bundled rules)", quoted(.0))]
     ReservedId(String),
     #[error("duplicate rule id {id:?} (already defined by {first})")]
     DuplicateId { id: String, first: String },
     #[error("{rule}: unknown regex flag {} (accepted: i, m, s, x)", quoted(found))]
     UnknownFlag { rule: Rule, found: String },
-    #[error("{rule}: unknown severity {}{}", quoted(found), choices(found, known))]
-    UnknownSeverity {
+    #[error("{rule}: unknown {key} {}{}", quoted(found), choices(found, known))]
+    UnknownWord {
         rule: Rule,
+        key: &'static str,
         found: String,
         known: Vec<&'static str>,
     },
@@ -92,6 +105,8 @@ pub(crate) enum Rule {
     Id(String),
     /// Counted from 1.
     Place(usize),
+    /// The pack itself.
+    Pack,
 }
 
 impl fmt::Display for Rule {
@@ -99,6 +114,7 @@ impl fmt::Display for Rule {
         match self {
             Rule::Id(id) => write!(out, "rule {id:?}"),
             Rule::Place(place) => write!(out, "pattern {place}"),
+            Rule::Pack => out.write_str("the pack"),
         }
     }
 }

@@ -8,9 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-#[cfg(test)]
-use super::backtracking::boundary_from;
-use super::backtracking::{Backtracking, Budget, Exhaustion};
+use super::backtracking::{Backtracking, Budget, Exhaustion, boundary_from};
 use super::syntax::Flags;
 use super::translate::{Charset, DISPUTED, Dialect, Pattern, RegexError};
 
@@ -90,7 +88,6 @@ impl Matcher {
         }
     }
 
-    #[cfg(test)]
     /// All matches from left to right, as Python's `finditer` gives them. A search that is given
     /// up is the last item.
     pub(crate) fn find_all<'a>(&'a self, text: &'a str, budget: &'a mut Budget) -> Matches<'a> {
@@ -174,7 +171,6 @@ impl Form<'_> {
     }
 }
 
-#[cfg(test)]
 /// The matches of a pattern in a text; made by [`Matcher::find_all`].
 #[derive(Debug)]
 pub(crate) struct Matches<'a> {
@@ -185,7 +181,6 @@ pub(crate) struct Matches<'a> {
     budget: &'a mut Budget,
 }
 
-#[cfg(test)]
 impl Iterator for Matches<'_> {
     type Item = Result<Range<usize>, Exhaustion>;
 

@@ -13,6 +13,7 @@ mod groups;
 mod matcher;
 mod parser;
 mod syntax;
+mod table;
 mod translate;
 
 #[cfg(test)]
@@ -24,3 +25,4 @@ pub(crate) use backtracking::Budget;
 pub(crate) use error::{PackError, Problem, Rule};
 pub(crate) use matcher::{Matcher, Outcome};
 pub(crate) use syntax::Flags;
+pub(crate) use table::{Fields, Layout, Mistake, PackSource, read_pack};

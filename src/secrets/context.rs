@@ -105,7 +105,7 @@ const INERT_PAIRS: &[(&str, &str)] = &[
 ];
 
 /// The words of a name, in lower case.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let chars: Vec<char> = name.chars().take(128).collect();
     let mut word = String::new();

@@ -1,7 +1,7 @@
 //! Text inside base64 and hexadecimal, and payloads that are known to be binary.
 
 /// The shortest token, in characters, that is decoded.
-pub(super) const SHORTEST: usize = 20;
+pub(crate) const SHORTEST: usize = 20;
 
 /// How much of a token is decoded to see whether the rest is worth it.
 const PEEK: usize = 64;
@@ -17,7 +17,7 @@ const BINARY: &[&str] = &[
 ];
 
 /// The text that a token of key characters encodes, if it is readable text.
-pub(super) fn decode(token: &str) -> Option<String> {
+pub(crate) fn decode(token: &str) -> Option<String> {
     if token.len() < SHORTEST {
         return None;
     }

@@ -29,6 +29,17 @@ pub(crate) fn scan(text: &str, settings: &Entropy, context: TextContext<'_>) -> 
     walk.text(text, context)
 }
 
+/// The keys and named values in one text, without looking into JSON or encodings that it
+/// holds and without entropy: for callers that open those themselves.
+pub(crate) fn scan_flat(text: &str, context: TextContext<'_>) -> Vec<Secret> {
+    let hits: Vec<Hit> = prefilter::hits(text).collect();
+    let settings = Entropy {
+        enabled: false,
+        ..Entropy::default()
+    };
+    found_in(text, context, hits).secrets(text, &settings)
+}
+
 #[derive(Clone, Copy)]
 struct Walk<'a> {
     settings: &'a Entropy,
@@ -53,19 +64,7 @@ impl Walk<'_> {
     /// Text that is not JSON as a whole.
     fn plain(self, text: &str, context: TextContext<'_>) -> Vec<Secret> {
         let hits: Vec<Hit> = prefilter::hits(text).collect();
-        let mut found = Found::default();
-        let shapes = shapes::find_at(text, hits.iter().copied()).into_iter();
-        found.claim(shapes.map(|Shape { range, kind, .. }| (range, Kind::Shape(kind))));
-        if context.place != Place::Media {
-            let named = |Named { range, word }: Named| (range, Kind::Named(word));
-            found.claim(named::in_member(text, context).into_iter().map(named));
-            let stems = hits.into_iter().filter(|hit| hit.shape.is_none());
-            found.claim(
-                named::in_text(text, stems, context.place)
-                    .into_iter()
-                    .map(named),
-            );
-        }
+        let found = found_in(text, context, hits);
         let mut secrets = found.secrets(text, self.settings);
         self.tokens(text, context, &found, &mut secrets);
         secrets.sort_by_key(|secret| (secret.range.start, secret.range.end));
@@ -189,6 +188,24 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// What is found by shape and by name.
+fn found_in(text: &str, context: TextContext<'_>, hits: Vec<Hit>) -> Found {
+    let mut found = Found::default();
+    let shapes = shapes::find_at(text, hits.iter().copied()).into_iter();
+    found.claim(shapes.map(|Shape { range, kind, .. }| (range, Kind::Shape(kind))));
+    if context.place != Place::Media {
+        let named = |Named { range, word }: Named| (range, Kind::Named(word));
+        found.claim(named::in_member(text, context).into_iter().map(named));
+        let stems = hits.into_iter().filter(|hit| hit.shape.is_none());
+        found.claim(
+            named::in_text(text, stems, context.place)
+                .into_iter()
+                .map(named),
+        );
+    }
+    found
 }
 
 /// An open object or array.

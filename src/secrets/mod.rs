@@ -11,7 +11,7 @@ use std::ops::Range;
 
 pub(crate) mod conceal;
 pub(crate) mod context;
-mod encoded;
+pub(crate) mod encoded;
 pub(crate) mod entropy;
 mod layers;
 mod named;
@@ -24,8 +24,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use context::{Place, TextContext};
-pub(crate) use layers::scan;
+pub(crate) use context::{Place, TextContext, effective_name, flag_name, words};
+pub(crate) use layers::{scan, scan_flat};
 
 /// The settings of the entropy part of R005.
 #[derive(Clone, Debug, PartialEq)]

@@ -58,6 +58,18 @@ pub(super) fn is_filler(value: &str) -> bool {
     DOCUMENTED.iter().any(|known| value.contains(known)) || says_so(value) || is_repetitive(value)
 }
 
+/// As [`is_filler`] for a block of lines, in which a genuine key may repeat a character.
+pub(super) fn is_filler_block(value: &str) -> bool {
+    let body = value.split_once("KEY").map_or(value, |(_, body)| body);
+    let letters: Vec<u8> = body.bytes().filter(u8::is_ascii_alphanumeric).collect();
+    let mut seen = [0_usize; 256];
+    for letter in &letters {
+        seen[usize::from(*letter)] += 1;
+    }
+    let most = seen.iter().max().copied().unwrap_or(0);
+    says_so(value) || most * 2 > letters.len()
+}
+
 /// Words that nobody's random key contains by chance.
 fn says_so(value: &str) -> bool {
     const WORDS: [&[u8]; 10] = [

@@ -98,6 +98,11 @@ pub(crate) fn label(id: &'static str) -> &'static str {
         .map_or(id, |spec| spec.label.as_str())
 }
 
+/// The ids of all shapes, in the order of the pack.
+pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
+    pack().iter().map(|spec| spec.id.as_str())
+}
+
 /// As `find`, at the prefixes among `hits`.
 pub(super) fn find_at(text: &str, hits: impl Iterator<Item = Hit>) -> Vec<Shape> {
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
@@ -220,6 +225,9 @@ impl Spec {
         let value = captures.name("secret").unwrap_or(whole);
         let stand_in = if self.password {
             value::is_harmless(value.as_str(), Form::Quoted)
+        } else if self.open {
+            // The zeros of a key file are rows of `A` in base64.
+            placeholder::is_filler_block(value.as_str())
         } else {
             placeholder::is_filler(value.as_str())
         };

@@ -13,18 +13,24 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("secrets", &["wire"]),
     ("cassette", &["wire", "finding"]),
+    (
+        "redact",
+        &["wire", "finding", "pattern", "secrets", "cassette"],
+    ),
     ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",
-        &["wire", "finding", "pattern", "secrets", "cassette", "diff"],
+        &[
+            "wire", "finding", "pattern", "secrets", "cassette", "redact", "diff",
+        ],
     ),
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "lint"]),
-    ("report", &["finding", "cassette", "diff", "lint"]),
+    ("report", &["finding", "cassette", "redact", "diff", "lint"]),
     (
         "command",
         &[
-            "finding", "wire", "cassette", "diff", "lint", "baseline", "config", "report",
+            "finding", "wire", "cassette", "redact", "diff", "lint", "baseline", "config", "report",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),
@@ -43,8 +49,9 @@ const CONFINED: &[(&str, &[&str])] = &[
         "toml",
         &[
             "config/reader.rs",
-            "lint/packs/load.rs",
+            "pattern/table.rs",
             "lint/signals/vocabulary.rs",
+            "redact/names.rs",
             "secrets/shapes.rs",
         ],
     ),

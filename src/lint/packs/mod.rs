@@ -9,14 +9,8 @@ mod load;
 mod load_tests;
 
 use crate::pattern::Matcher;
+pub(crate) use crate::pattern::PackSource;
 pub(crate) use load::load;
-
-/// A pack as it was read: its name for messages, and its bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PackSource<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) bytes: &'a [u8],
-}
 
 /// The patterns of all packs of a run, in the order of the packs and of their lines.
 #[derive(Debug, Default)]

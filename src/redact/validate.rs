@@ -1,0 +1,253 @@
+//! What a regular expression cannot say: check sums, ranges that belong to nobody,
+//! and what around a match makes it something else.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+
+/// A second look at a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Validator {
+    None,
+    /// The check digit of payment cards.
+    Luhn,
+    /// The check digits of IBANs.
+    Mod97,
+    /// Luhn, and the prefix and length of a card network.
+    RealCard,
+    RealPhone,
+    RealIpv4,
+    RealIpv6,
+}
+
+impl Validator {
+    /// The words of packs; the second list is for bundled packs alone.
+    pub(super) const WORDS: [(&'static str, Validator); 3] = [
+        ("none", Validator::None),
+        ("luhn", Validator::Luhn),
+        ("mod97", Validator::Mod97),
+    ];
+    pub(super) const BUNDLED_WORDS: [(&'static str, Validator); 7] = [
+        ("none", Validator::None),
+        ("luhn", Validator::Luhn),
+        ("mod97", Validator::Mod97),
+        ("real-card", Validator::RealCard),
+        ("real-phone", Validator::RealPhone),
+        ("real-ipv4", Validator::RealIpv4),
+        ("real-ipv6", Validator::RealIpv6),
+    ];
+
+    /// Whether the match at `range` of `text` stands under a member called `name`.
+    pub(super) fn accepts(self, text: &str, range: Range<usize>, name: &str) -> bool {
+        let Some(found) = text.get(range.clone()) else {
+            return false;
+        };
+        match self {
+            Validator::None => true,
+            Validator::Luhn => luhn(found),
+            Validator::Mod97 => mod97(found),
+            Validator::RealCard => luhn(found) && is_card_number(found),
+            Validator::RealPhone => is_phone(found),
+            Validator::RealIpv4 => is_address(text, range, name),
+            Validator::RealIpv6 => is_public_ipv6(found),
+        }
+    }
+}
+
+fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
+    text.bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|byte| u32::from(byte - b'0'))
+}
+
+fn luhn(text: &str) -> bool {
+    let sum: u32 = digits(text)
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (0, _) => digit,
+            (_, double) if double > 9 => double - 9,
+            (_, double) => double,
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// ISO 7064, MOD 97-10, as ISO 13616 uses it: the first four characters go last.
+fn mod97(text: &str) -> bool {
+    let plain: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b' ' | b'-'))
+        .collect();
+    let (Some(head), Some(tail)) = (plain.get(..4), plain.get(4..)) else {
+        return false;
+    };
+    let mut rest: u32 = 0;
+    for byte in tail.iter().chain(head) {
+        let Some(value) = char::from(*byte).to_digit(36) else {
+            return false;
+        };
+        let shift = if value > 9 { 100 } else { 10 };
+        rest = (rest * shift + value) % 97;
+    }
+    rest == 1
+}
+
+/// The prefixes and lengths that card networks give out (ISO/IEC 7812).
+fn is_card_number(text: &str) -> bool {
+    let all: Vec<u32> = digits(text).collect();
+    let prefix = |length: usize| {
+        all.iter()
+            .take(length)
+            .fold(0, |sum, digit| sum * 10 + digit)
+    };
+    let (two, three, four) = (prefix(2), prefix(3), prefix(4));
+    match all.len() {
+        13 | 19 if two / 10 == 4 => true,
+        14 => matches!(three, 300..=305 | 309) || matches!(two, 36 | 38 | 39),
+        15 => matches!(two, 34 | 37) || four == 2131 || four == 1800,
+        16..=19 if four == 6011 || matches!(three, 644..=649) || matches!(two, 62 | 65) => true,
+        16..=19 if matches!(four, 3528..=3589) => true,
+        16 => two / 10 == 4 || matches!(two, 51..=55) || matches!(four, 2221..=2720),
+        12..=19 => matches!(four, 5018 | 5020 | 5038 | 5893 | 6304 | 6759 | 6761..=6763),
+        _ => false,
+    }
+}
+
+/// Numbers of a length that telephones have, and neither dates nor decimals.
+fn is_phone(text: &str) -> bool {
+    let count = digits(text).count();
+    let groups = || {
+        text.split(|c: char| !c.is_ascii_digit())
+            .filter(|group| !group.is_empty())
+    };
+    let sizes: Vec<usize> = groups().map(str::len).collect();
+    let dotted = text.contains('.');
+    let decimal = dotted && (sizes.len() < 3 || sizes.iter().any(|size| *size > 4));
+    let century = text.trim_start_matches('+');
+    let date = match sizes[..] {
+        [4, 2, 2] => century.starts_with("19") || century.starts_with("20"),
+        [2, 2, 4] => !text.starts_with('+'),
+        _ => false,
+    };
+    let scattered = sizes.len() > 6 || sizes.iter().filter(|size| **size == 1).count() > 3;
+    let balanced = text.matches('(').count() == text.matches(')').count();
+    (8..=15).contains(&count) && !decimal && !date && !scattered && balanced
+}
+
+fn is_public_ipv6(text: &str) -> bool {
+    let Ok(address) = text.parse::<Ipv6Addr>() else {
+        return false;
+    };
+    // Global unicast (RFC 4291) and unique local addresses (RFC 4193).
+    let [first, ..] = address.segments();
+    matches!(first, 0x2000..=0x3fff | 0xfc00..=0xfdff)
+}
+
+/// Words before or around an address that say that it is one.
+#[rustfmt::skip]
+const ADDRESS_WORDS: &[&str] = &[
+    "ip", "ips", "ipv4", "addr", "address", "addresses", "host", "hosts", "hostname", "from",
+    "client", "server", "peer", "remote", "dns", "nameserver", "gateway", "ping", "connect",
+    "connected", "connecting", "connection", "connections", "listening", "bind", "bound",
+    "network", "subnet", "cidr", "proxy", "node", "origin", "inet", "user", "login", "src", "dst",
+];
+
+/// Words that make four numbers a version.
+#[rustfmt::skip]
+const VERSION_WORDS: &[&str] = &[
+    "v", "version", "versions", "ver", "release", "build", "firmware", "assembly", "revision",
+    "upgrade", "upgraded", "semver", "tag", "sdk", "driver",
+];
+
+/// Whether four numbers are an address that belongs to somebody.
+fn is_address(text: &str, range: Range<usize>, name: &str) -> bool {
+    let found = text.get(range.clone()).unwrap_or_default();
+    let Ok(address) = found.parse::<Ipv4Addr>() else {
+        return false;
+    };
+    let [first, second, ..] = address.octets();
+    let nobody = address.is_loopback()
+        || address.is_link_local()
+        || first == 0
+        || first == 255
+        || address.is_multicast()
+        || (first, second) == (100, 100);
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    if nobody || is_version_tail(after) || is_product(before) {
+        return false;
+    }
+    let named = crate::secrets::words(name);
+    let previous = last_word(before);
+    let says = |list: &[&str]| {
+        list.iter().any(|word| previous.eq_ignore_ascii_case(word))
+            || named.iter().any(|own| list.contains(&own.as_str()))
+    };
+    if says(VERSION_WORDS) {
+        return false;
+    }
+    let small = address.octets().iter().all(|octet| *octet < 32);
+    let trailing_zeros = address.octets().ends_with(&[0, 0]);
+    let places = after.starts_with(':') || is_prefix_length(after);
+    let url = before.ends_with("//") || before.ends_with('@') || before.ends_with('[');
+    !(small || trailing_zeros) || places || url || says(ADDRESS_WORDS)
+}
+
+/// `/24` after an address.
+fn is_prefix_length(after: &str) -> bool {
+    let length = after.strip_prefix('/').map(|rest| {
+        let count = rest.bytes().take_while(u8::is_ascii_digit).count();
+        rest.get(..count).unwrap_or_default()
+    });
+    length.is_some_and(|length| length.parse::<u8>().is_ok_and(|bits| bits <= 32))
+}
+
+/// `-beta`, `-rc1`, `+build`.
+fn is_version_tail(after: &str) -> bool {
+    let mut chars = after.chars();
+    matches!(chars.next(), Some('-' | '+')) && chars.next().is_some_and(char::is_alphabetic)
+}
+
+/// `Chrome/`, `pkg@`, `==`: what stands before a version.
+fn is_product(before: &str) -> bool {
+    if before.ends_with("==") || before.ends_with(">=") || before.ends_with("~=") {
+        return true;
+    }
+    let Some(product) = before.strip_suffix('/') else {
+        return false;
+    };
+    // `http://` is none.
+    product.ends_with(|c: char| c.is_alphanumeric()) && !product.contains("://")
+}
+
+/// The word right before a place, across blanks and the punctuation of key and value.
+fn last_word(before: &str) -> &str {
+    let end = before.trim_end_matches([' ', '\t', ':', '=', '"', '\'', '(', '[', '`', ',']);
+    let start = end
+        .char_indices()
+        .rev()
+        .take(24)
+        .take_while(|(_, c)| c.is_ascii_alphanumeric())
+        .last()
+        .map_or(end.len(), |(at, _)| at);
+    end.get(start..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_sums_are_those_of_the_standards() {
+        assert!(luhn("4111 1111 1111 1111") && !luhn("4111 1111 1111 1112"));
+        assert!(mod97("GB82 WEST 1234 5698 7654 32") && !mod97("GB82WEST12345698765433"));
+        assert!(!mod97("é") && !mod97(""));
+    }
+
+    #[test]
+    fn the_place_decides_what_four_numbers_are() {
+        let all = |text: &str, name| Validator::RealIpv4.accepts(text, 0..text.len(), name);
+        assert!(!all("10.2.15.1", "") && all("10.2.15.1", "clientIp"));
+        assert!(all("203.0.113.77", "") && !all("203.0.113.77", "firmware_version"));
+    }
+}
