@@ -71,14 +71,22 @@ fn a_revision_that_is_no_commit_says_so() {
 #[test]
 fn an_abbreviation_of_two_commits_is_ambiguous() {
     let repo = Repo::new();
+    // git takes 4 digits at least, and of 2000 commits two have those in common.
+    let stream: String = (0..2000)
+        .map(|n| format!("commit refs/heads/n{n}\ncommitter A <a> {n} +0000\ndata 0\n"))
+        .collect();
+    repo.write("stream", stream);
+    let status = std::process::Command::new("git")
+        .args(["fast-import", "--quiet"])
+        .current_dir(&repo.root)
+        .stdin(std::fs::File::open(repo.root.join("stream")).expect("a file"))
+        .status();
+    assert!(status.expect("it runs").success());
     let mut seen = std::collections::BTreeSet::new();
-    // Of 70 commits many share their first hexadecimal digits; git takes 4 at least.
-    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
-    let prefix = (0..2000).find_map(|number| {
-        let message = format!("commit {number}");
-        let id = repo.git(&["commit-tree", &tree, "-m", &message]);
-        (!seen.insert(id[..4].to_owned())).then(|| id[..4].to_owned())
-    });
+    let listed = repo.git(&["for-each-ref", "--format=%(objectname)"]);
+    let ids: std::collections::BTreeSet<&str> = listed.lines().collect();
+    let prefix = ids.into_iter().find(|id| !seen.insert(&id[..4]));
+    let prefix = prefix.map(|id| id[..4].to_owned());
     let error = by_hand(&repo, &prefix.expect("two commits with one prefix"));
     assert!(error.to_string().contains("ambiguous"), "{error}");
 }
