@@ -215,6 +215,7 @@ pub(crate) enum LinkProblem {
     Outside,
     Dangling,
     TooMany,
+    TooLong,
 }
 
 impl fmt::Display for LinkProblem {
@@ -223,6 +224,7 @@ impl fmt::Display for LinkProblem {
             LinkProblem::Outside => "leaves the repository",
             LinkProblem::Dangling => "leads to nothing there",
             LinkProblem::TooMany => "leads through too many others",
+            LinkProblem::TooLong => "is longer than any path",
         })
     }
 }

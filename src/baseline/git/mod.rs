@@ -130,11 +130,18 @@ impl Repository {
         let shallow = self.is_shallow();
         // Fetching a part of the history into a whole clone would cut that clone off.
         let depth = if shallow { "--depth=1 " } else { "" };
+        // The working directory of a run is rarely inside a submodule.
+        let submodule = self.root.join(".git").is_file() && !self.inner.is_worktree();
+        let place = if submodule {
+            format!("-C {} ", shell_word(&self.root))
+        } else {
+            String::new()
+        };
         BaselineError::MissingCommit {
             id,
             shallow,
             repository: self.root.clone(),
-            command: format!("git fetch --no-tags {depth}origin {id}"),
+            command: format!("git {place}fetch --no-tags {depth}origin {id}"),
         }
     }
 }
@@ -266,7 +273,7 @@ fn absent(error: &io::Error) -> bool {
 }
 
 /// As [`std::fs::canonicalize`], in the form that libgit2 takes: on Windows without `\\?\`.
-fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let path = path.canonicalize()?;
     #[cfg(windows)]
     if let Some(plain) = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"))

@@ -231,7 +231,12 @@ impl<'repo> BaseCommit<'repo> {
                     if links > MAX_LINKS {
                         return Err(refuse(LinkProblem::TooMany));
                     }
-                    let target = self.content(&at, oid, MAX_LINK_SIZE)?;
+                    let target = match self.content(&at, oid, MAX_LINK_SIZE) {
+                        Err(BaselineError::TooLarge { .. }) => {
+                            return Err(refuse(LinkProblem::TooLong));
+                        }
+                        target => target?,
+                    };
                     if target.starts_with(b"/") {
                         return Err(refuse(LinkProblem::Outside));
                     }

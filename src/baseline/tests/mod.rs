@@ -9,6 +9,7 @@ mod pairs;
 mod refusals;
 mod rows;
 
+use super::git::canonical;
 use super::{Base, BaselineError, CommitId, Environment, Plan, Repository, Trust, plan};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,7 +35,7 @@ impl Repo {
     /// A directory without a repository.
     fn folder() -> Repo {
         let folder = tempfile::tempdir().expect("a directory");
-        let root = folder.path().canonicalize().expect("a path").join("w");
+        let root = canonical(folder.path()).expect("a path").join("w");
         std::fs::create_dir(&root).expect("a directory");
         Repo { folder, root }
     }
@@ -66,7 +67,9 @@ impl Repo {
     }
 
     fn url(&self) -> String {
-        format!("file://{}", self.root.display())
+        let path = self.root.display().to_string().replace('\\', "/");
+        let path = path.trim_start_matches('/');
+        format!("file:///{path}")
     }
 
     fn git(&self, arguments: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! Which file continues which.
 
 use super::{Base, BaselineError, Plan, Repo};
-use crate::baseline::{Pairing, RepoPath, Status};
+use crate::baseline::{Pair, Pairing, RepoPath, Status};
 
 /// Ten lines, of which the last says `word`.
 fn lines(word: &str) -> String {
@@ -51,11 +51,8 @@ fn pairs(repo: &Repo) -> Result<Vec<(String, Status)>, BaselineError> {
             )
         },
     };
-    let pairs = base.pair(&pairing)?;
-    Ok(pairs
-        .into_iter()
-        .map(|pair| (pair.path.to_string(), pair.status))
-        .collect())
+    let named = |Pair { path, status }| (path.to_string(), status);
+    Ok(base.pair(&pairing)?.into_iter().map(named).collect())
 }
 
 fn from(path: &str) -> Status {

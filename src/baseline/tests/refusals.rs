@@ -71,14 +71,22 @@ fn a_revision_that_is_no_commit_says_so() {
 #[test]
 fn an_abbreviation_of_two_commits_is_ambiguous() {
     let repo = Repo::new();
+    // git takes 4 digits at least, and of 2000 commits two have those in common.
+    let stream: String = (0..2000)
+        .map(|n| format!("commit refs/heads/n{n}\ncommitter A <a> {n} +0000\ndata 0\n"))
+        .collect();
+    repo.write("stream", stream);
+    let status = std::process::Command::new("git")
+        .args(["fast-import", "--quiet"])
+        .current_dir(&repo.root)
+        .stdin(std::fs::File::open(repo.root.join("stream")).expect("a file"))
+        .status();
+    assert!(status.expect("it runs").success());
     let mut seen = std::collections::BTreeSet::new();
-    // Of 70 commits many share their first hexadecimal digits; git takes 4 at least.
-    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
-    let prefix = (0..2000).find_map(|number| {
-        let message = format!("commit {number}");
-        let id = repo.git(&["commit-tree", &tree, "-m", &message]);
-        (!seen.insert(id[..4].to_owned())).then(|| id[..4].to_owned())
-    });
+    let listed = repo.git(&["for-each-ref", "--format=%(objectname)"]);
+    let ids: std::collections::BTreeSet<&str> = listed.lines().collect();
+    let prefix = ids.into_iter().find(|id| !seen.insert(&id[..4]));
+    let prefix = prefix.map(|id| id[..4].to_owned());
     let error = by_hand(&repo, &prefix.expect("two commits with one prefix"));
     assert!(error.to_string().contains("ambiguous"), "{error}");
 }
@@ -156,6 +164,7 @@ fn a_tree_that_was_not_fetched_is_no_empty_directory() {
     );
 }
 
+#[cfg(unix)] // elsewhere objects are protected against being replaced
 #[test]
 fn a_damaged_object_is_an_error() {
     let repo = Repo::new();
@@ -171,6 +180,47 @@ fn a_damaged_object_is_an_error() {
     let error = repo.text("HEAD~1", "t.mcp.json").expect_err("unreadable");
     assert!(matches!(error, BaselineError::Corrupt { .. }), "{error}");
     assert!(error.to_string().contains("git fsck"), "{error}");
+}
+
+#[test]
+fn a_file_beyond_any_cassette_is_refused_by_its_size_alone() {
+    let repo = Repo::new();
+    let id = UNKNOWN;
+    let object = repo.root.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    std::fs::create_dir_all(object.parent().expect("a directory")).expect("a directory");
+    std::fs::write(&object, zlib(b"blob 4294967296\0")).expect("a file");
+    repo.git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        &format!("100644,{id},big.mcp.json"),
+    ]);
+    let tree = repo.git(&["write-tree", "--missing-ok"]);
+    let commit = repo.git(&["commit-tree", &tree, "-m", "big"]);
+    repo.git(&["update-ref", "refs/heads/main", &commit]);
+    let error = repo.text("HEAD", "big.mcp.json").expect_err("refused");
+    let BaselineError::TooLarge { size, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(size, 1 << 32);
+}
+
+/// A zlib stream of one block that is stored as it is.
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(bytes.len()).expect("a short text");
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for byte in bytes {
+        a = (a + u32::from(*byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    let parts: [&[u8]; 5] = [
+        &[0x78, 0x01, 0x01],
+        &length.to_le_bytes(),
+        &(!length).to_le_bytes(),
+        bytes,
+        &(b << 16 | a).to_be_bytes(),
+    ];
+    parts.concat()
 }
 
 #[test]

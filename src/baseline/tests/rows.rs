@@ -421,10 +421,29 @@ fn files_of_a_submodule_are_compared_with_the_commit_that_the_outer_base_has() {
     );
     assert!(base.reason().contains("submodule lib"), "{}", base.reason());
 
+    // Where the submodule lacks that commit, the fetch is meant for it.
+    let shallow = Repo::folder();
+    shallow.git(&["clone", "-q", &outer.url(), "."]);
+    shallow.git(&["checkout", "-q", "--detach", &merge]);
+    let clone = shallow.root.join("lib");
+    git(&clone, &["init", "-q", "."]);
+    std::fs::rename(clone.join(".git"), shallow.root.join(".git/lib")).expect("a move");
+    std::fs::write(clone.join(".git"), "gitdir: ../.git/lib").expect("a file");
+    git(
+        &clone,
+        &["commit", "-q", "--allow-empty", "-m", "another history"],
+    );
+    let repository = Repository::containing(&clone, &Trust::default()).expect("a repository");
+    let error = repository.base(&plan).expect_err("not there");
+    assert_eq!(error.missing_commit(), Some((old, false)));
+    let command = format!("`git -C {} fetch --no-tags origin {old}`", clone.display());
+    assert!(error.to_string().contains(&command), "{error}");
+
     // A submodule that the base does not have yet is new as a whole.
     let first = outer.id(&format!("{fork}~1"));
     let payload = format!(r#"{{"merge_group": {{"base_sha": "{first}"}}}}"#);
     let plan = super::event_plan(&[("GITHUB_EVENT_NAME", "merge_group")], &payload);
+    let repository = Repository::containing(&file, &Trust::default()).expect("a repository");
     let Base::None { reason } = repository.base(&plan.expect("a plan")).expect("no failure") else {
         panic!("a base");
     };
