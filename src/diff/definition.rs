@@ -16,6 +16,7 @@ use super::schema::{self, Flow};
 use super::surface::Listing;
 use super::text::{clip, unified, words};
 use super::{ChangeKind, Detail, Impact};
+use crate::secrets::conceal::conceal;
 use crate::wire::json::Span;
 use crate::wire::node::{Data, Node, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -254,7 +255,11 @@ pub(crate) fn text_change(
         });
     }
     if let (Some(before), Some(after)) = (&before, &after) {
-        let words = words(before, after).or_else(|| {
+        // Phrases are cut out of their text, so secrets are looked for before that.
+        let [mut old_text, mut new_text] = [before.clone(), after.clone()];
+        conceal(&mut old_text);
+        conceal(&mut new_text);
+        let words = words(&old_text, &new_text).or_else(|| {
             // Half surrogate pairs all look alike once they are shown.
             (before == after).then(|| format!("{name} differs in half surrogate pairs only"))
         });

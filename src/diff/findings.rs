@@ -369,7 +369,8 @@ fn message(surface: Surface, change: &Change) -> String {
     let (happened, impact) = (change.happened(), change.impact.as_str());
     let mut message = format!("{subject}: {happened} [{impact}]");
     for detail in &change.details {
-        let _ = write!(message, "\n{}: {}", detail.impact.as_str(), detail.text);
+        let text = detail.text.replace('\n', "\\n");
+        let _ = write!(message, "\n{}: {text}", detail.impact.as_str());
     }
     for line in change.renamed_in_words().iter().chain(&change.diff) {
         message.push('\n');

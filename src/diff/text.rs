@@ -4,6 +4,7 @@
 //! same output: what is equal at both ends is cut off first; a long rest is only
 //! aligned if it is known to be close, and shown as one replacement otherwise.
 
+use crate::secrets::conceal::conceal;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 use std::collections::HashMap;
 
@@ -303,10 +304,24 @@ fn phrases(old: &[&str], new: &[&str], ops: &[DiffOp]) -> Vec<String> {
     stretches.into_iter().filter_map(show).collect()
 }
 
+/// Characters behind the end of a clipped text that are searched for secrets.
+const SEARCHED: usize = 8 * 1024;
+
 /// At most `limit` characters of a text, with an ellipsis if there are more.
+///
+/// Secrets are cut out first: of one that reaches over the end the beginning would
+/// stay, and no longer look like a secret.
 pub(crate) fn clip(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    let cut_at = |text: &str, count| text.char_indices().nth(count).map(|(end, _)| end);
+    if cut_at(text, limit).is_none() {
+        return text.to_owned();
     }
+    let searched = cut_at(text, limit.saturating_add(SEARCHED)).unwrap_or(text.len());
+    let mut shown = text.get(..searched).unwrap_or_default().to_owned();
+    conceal(&mut shown);
+    if let Some(end) = cut_at(&shown, limit) {
+        shown.truncate(end);
+    }
+    shown.push('…');
+    shown
 }

@@ -71,7 +71,7 @@ pub(super) fn check(checked: &Checked, style: &Style) -> String {
         }
     }
     for cassette in &checked.cassettes {
-        for diff in &cassette.diff {
+        if let Some(diff) = &cassette.diff {
             other_sections(diff, &cassette.path, Level::Notice).for_each(&mut add);
         }
     }

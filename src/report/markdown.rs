@@ -8,11 +8,12 @@
 //! bounded in bytes, and cut between rows with everything closed.
 
 use super::checked::{BaseShown, CassetteStatus, Checked, CheckedCassette};
-use super::sanitize::{shortened, visible};
+use super::sanitize::{shortened, visible, without_old_commands};
 use super::text::{identical, sections};
 use super::wording;
 use crate::diff::Diff;
 use crate::finding::{Finding, Report, Severity, Status, help_uri};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The most that GitHub keeps is 1,048,576 bytes a step; some of it is left to others.
@@ -60,7 +61,13 @@ pub(crate) fn check(checked: &Checked, limit_bytes: usize) -> String {
 }
 
 /// The findings of one or more cassettes.
-pub(super) fn lint(reports: &[Report], fail_on: Severity, limit_bytes: usize) -> String {
+/// The exit code is that of the run, which may have met files that have no report.
+pub(super) fn lint(
+    reports: &[Report],
+    fail_on: Severity,
+    exit_code: Option<u8>,
+    limit_bytes: usize,
+) -> String {
     let fails = reports
         .iter()
         .flat_map(|report| &report.findings)
@@ -81,7 +88,7 @@ pub(super) fn lint(reports: &[Report], fail_on: Severity, limit_bytes: usize) ->
         },
         cassettes: cassettes.collect(),
         errors: Vec::new(),
-        exit_code: if fails { 4 } else { 0 },
+        exit_code: exit_code.unwrap_or(if fails { 4 } else { 0 }),
         fail_on,
     };
     check(&checked, limit_bytes)
@@ -209,7 +216,8 @@ fn block(diff: &Diff) -> String {
     for line in text.lines().take(MOST_LINES) {
         // At the left a sign has its colour.
         let line = line.strip_prefix("    ").unwrap_or(line);
-        shown.push_str(&shortened(line, LONGEST_LINE));
+        let line = shortened(line, LONGEST_LINE);
+        shown.push_str(&no_command(&line));
         shown.push('\n');
     }
     if total > MOST_LINES {
@@ -217,6 +225,14 @@ fn block(diff: &Diff) -> String {
     }
     let fence = "`".repeat(longest_run(&shown).max(2) + 1);
     format!("{fence}diff\n{shown}{fence}\n\n")
+}
+
+/// A line that a runner takes for no command, should the page be printed.
+fn no_command(line: &str) -> Cow<'_, str> {
+    if line.trim_start().starts_with("::") {
+        return Cow::Owned(line.replacen("::", ":\\u{3a}", 1));
+    }
+    without_old_commands(line)
 }
 
 fn notes(page: &mut Page, checked: &Checked) {
@@ -243,6 +259,7 @@ fn notes(page: &mut Page, checked: &Checked) {
 /// Text as a code span: nothing in it is markup.
 fn code(text: &str, most: usize) -> String {
     let shown = visible(text);
+    let shown = without_old_commands(&shown);
     let shown = shortened(&shown, most);
     if shown.trim().is_empty() {
         return "(empty)".to_owned();

@@ -107,7 +107,7 @@ pub(crate) fn render_lint(
         Format::Json => json::lint(reports, style.several),
         Format::Github => github::lint(reports, style),
         Format::Sarif => sarif::lint(reports, style),
-        Format::Markdown => markdown::lint(reports, fail_on, markdown::MOST_BYTES),
+        Format::Markdown => markdown::lint(reports, fail_on, style.exit_code, markdown::MOST_BYTES),
     }
 }
 

@@ -9,8 +9,6 @@ use std::fmt::Write as _;
 pub(super) struct Surface<'a> {
     /// The heading of its section.
     pub(super) heading: &'static str,
-    /// What one entry of it is called; empty where the surface is one thing.
-    pub(super) noun: &'static str,
     /// The changes.
     pub(super) changes: &'a [Change],
 }
@@ -18,16 +16,12 @@ pub(super) struct Surface<'a> {
 /// The surfaces in the order in which every format shows them.
 pub(super) fn surfaces(diff: &Diff) -> [Surface<'_>; 4] {
     [
-        ("tools", "tool", &diff.tools),
-        ("prompts", "prompt", &diff.prompts),
-        ("resources", "resource", &diff.resources),
-        ("instructions", "", &diff.instructions),
+        ("tools", &diff.tools),
+        ("prompts", &diff.prompts),
+        ("resources", &diff.resources),
+        ("instructions", &diff.instructions),
     ]
-    .map(|(heading, noun, changes)| Surface {
-        heading,
-        noun,
-        changes,
-    })
+    .map(|(heading, changes)| Surface { heading, changes })
 }
 
 /// A JSON pointer as a word of its own; `-` for the cassette as a whole.

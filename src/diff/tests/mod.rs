@@ -1,6 +1,7 @@
 //! Tests of the comparison as a whole. [`Session`] writes small cassettes.
 
 mod drift;
+mod findings;
 mod impact;
 mod laws;
 mod surfaces;

@@ -12,7 +12,11 @@ use serde_json::Value;
 
 fn schema() -> Validator {
     let text = include_str!("../../../tests/fixtures/sarif/sarif-schema-2.1.0.json");
-    let schema: Value = serde_json::from_str(text).unwrap();
+    let mut schema: Value = serde_json::from_str(text).unwrap();
+    // Its pattern is no regular expression to a strict reader; we never write a language.
+    for owner in ["run", "toolComponent"] {
+        schema["definitions"][owner]["properties"]["language"] = false.into();
+    }
     jsonschema::options()
         .should_validate_formats(true)
         .build(&schema)
