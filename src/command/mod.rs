@@ -8,10 +8,15 @@ mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
+pub(crate) mod redact;
+pub(crate) mod redaction_check;
+mod redaction_rules;
 
 pub(crate) use output::{Output, Shared};
+pub(crate) use redaction_rules::RuleFlags;
 
 use crate::report::{Style, visible};
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
 
@@ -107,6 +112,10 @@ pub struct Context {
     pub directory: PathBuf,
     /// Today in UTC, as `YYYY-MM-DD`.
     pub today: String,
+    /// This moment in UTC, as RFC 3339 with microseconds; `SOURCE_DATE_EPOCH` if that is set.
+    pub now: String,
+    /// The salt in `MCP_CASSETTE_REDACT_SALT`, if it is set and not empty.
+    pub redact_salt: Option<OsString>,
 }
 
 impl Context {

@@ -3,10 +3,12 @@
 
 use crate::finding::RuleInfo;
 use crate::lint::rules;
+use crate::redact;
 
 /// The rules of lint, of the comparison and of the redaction check.
 pub(crate) fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
-    rules::ALL.iter().map(|rule| &rule.info)
+    let lint = rules::ALL.iter().map(|rule| &rule.info);
+    lint.chain(&redact::RULES)
 }
 
 #[cfg(test)]
