@@ -4,7 +4,7 @@
 //! command, without effects; what clap refuses is told in our own form.
 
 use crate::command::{
-    self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
+    self, Context, Exit, Outcome, Output, PolicyFrom, RuleFlags, Shared, without_old_commands,
 };
 use crate::config::{Check, LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
@@ -37,6 +37,10 @@ pub fn run(
         Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
         Command::Check(args) => command::check::run(&args.options(shared), context, progress),
         Command::Diff(args) => command::diff::run(&args.options(shared), context),
+        Command::Redact(args) => command::redact::run(&args.options(shared), context),
+        Command::RedactionCheck(args) => {
+            command::redaction_check::run(&args.options(shared), context)
+        }
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule: None } => command::explain::list(),
         Command::Explain { rule: Some(rule) } => {
@@ -105,6 +109,18 @@ enum Command {
     /// instructions that the server offers, and the order of requests. Ids, times and sequence
     /// numbers are never compared, so recording the same session again differs in nothing.
     Diff(DiffArgs),
+    /// Check that cassettes were scrubbed of secrets and personal data (exit 4 if not)
+    ///
+    /// A manifest in the cassette says which redaction rules were applied. This applies them
+    /// again, and the bundled ones, and reports what they still find. With a profile it also
+    /// fails on a cassette whose manifest is missing or names another one.
+    RedactionCheck(RedactionCheckArgs),
+    /// Take secrets and personal data out of existing cassettes
+    ///
+    /// Values under telling names (`token`, `password`, `x-api-key`) become REDACTED, addresses,
+    /// numbers and keys in text become markers such as <EMAIL>_d82504dac960: the same value gets
+    /// the same marker, so that the recording still replays. Everything else keeps its bytes.
+    Redact(RedactArgs),
     /// Show what is in a cassette
     Inspect(InspectArgs),
     /// Explain a rule: what it means, an example, how to fix or accept it
@@ -244,6 +260,66 @@ struct DiffArgs {
     tools_only: bool,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_long_help = examples::REDACTION_CHECK)]
+struct RedactionCheckArgs {
+    /// The profile that the manifests must name, if the first argument neither ends in .json
+    /// nor is a file; then the cassettes
+    #[arg(required = true, value_name = "[PROFILE] CASSETTE")]
+    arguments: Vec<PathBuf>,
+    /// A redaction pack that a manifest names, if it is no longer where it was (repeatable)
+    #[arg(long = "pii-pack", value_name = "FILE")]
+    packs: Vec<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_long_help = examples::REDACT)]
+#[command(group(clap::ArgGroup::new("target").required(true).args(["in_place", "to", "dry_run"])))]
+struct RedactArgs {
+    /// The cassettes
+    #[arg(required = true, value_name = "CASSETTE")]
+    cassettes: Vec<PathBuf>,
+    /// Replace the files
+    #[arg(long)]
+    in_place: bool,
+    /// Write the scrubbed cassette to this file (one CASSETTE only)
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// Write nothing, only say what would change
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    rules: RedactionArgs,
+}
+
+/// What to redact: the flags that `record` has too.
+#[derive(Args)]
+#[command(next_help_heading = "Redaction options")]
+struct RedactionArgs {
+    /// Also redact the members that this glob names, or the value at this JSON pointer into
+    /// the payload (repeatable) [default REPLACEMENT: REDACTED]
+    #[arg(long, value_name = "LOCATOR[=REPLACEMENT]", allow_hyphen_values = true)]
+    redact: Vec<String>,
+    /// Leave out the default names and the bundled pack
+    #[arg(long)]
+    no_default_redactions: bool,
+    /// A TOML file with patterns of your own, added to the bundled ones (repeatable)
+    #[arg(long = "pii-pack", value_name = "FILE")]
+    packs: Vec<PathBuf>,
+    /// The name that the manifest gets, for `redaction-check NAME`
+    #[arg(long, value_name = "NAME")]
+    redact_profile: Option<String>,
+    /// Key the markers with the salt in MCP_CASSETTE_REDACT_SALT, so that nobody without it
+    /// can guess values and compare
+    #[arg(long, conflicts_with = "redact_salt_file")]
+    redact_salt_env: bool,
+    /// Key the markers with the content of this file, without its last line break
+    #[arg(long, value_name = "FILE")]
+    redact_salt_file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -441,6 +517,46 @@ impl DiffArgs {
     }
 }
 
+impl RedactionCheckArgs {
+    fn options(self, shared: Shared) -> command::redaction_check::Options {
+        command::redaction_check::Options {
+            arguments: self.arguments,
+            packs: self.packs,
+            outputs: self.output.all(),
+            shared,
+        }
+    }
+}
+
+impl RedactArgs {
+    fn options(self, shared: Shared) -> command::redact::Options {
+        use command::redact::{Options, Target};
+        Options {
+            cassettes: self.cassettes,
+            target: match self.to {
+                Some(path) => Target::To(path),
+                None if self.in_place => Target::InPlace,
+                None => Target::DryRun,
+            },
+            rules: self.rules.flags(),
+            shared,
+        }
+    }
+}
+
+impl RedactionArgs {
+    fn flags(self) -> RuleFlags {
+        RuleFlags {
+            redact: self.redact,
+            no_defaults: self.no_default_redactions,
+            packs: self.packs,
+            profile: self.redact_profile,
+            salt_env: self.redact_salt_env,
+            salt_file: self.redact_salt_file,
+        }
+    }
+}
+
 impl InspectArgs {
     fn options(self) -> command::inspect::Options {
         use command::inspect::{Options, View};
@@ -569,7 +685,15 @@ fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome
 
 /// The subcommand on a command line that may be wrong otherwise.
 fn command_of(argv: &[OsString]) -> Option<&'static str> {
-    const NAMES: [&str; 5] = ["lint", "diff", "inspect", "explain", "completions"];
+    const NAMES: [&str; 7] = [
+        "lint",
+        "diff",
+        "redaction-check",
+        "redact",
+        "inspect",
+        "explain",
+        "completions",
+    ];
     argv.iter()
         .skip(1)
         .find_map(|arg| NAMES.into_iter().find(|name| arg == name))

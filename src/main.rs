@@ -31,7 +31,18 @@ fn context() -> Context {
             })
             .collect(),
         today: jiff::Timestamp::now().strftime("%F").to_string(),
+        now: now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string(),
+        redact_salt: set("MCP_CASSETTE_REDACT_SALT"),
     }
+}
+
+/// The clock, or the moment that a reproducible build asks for.
+fn now() -> jiff::Timestamp {
+    let asked = env::var("SOURCE_DATE_EPOCH")
+        .ok()
+        .and_then(|seconds| seconds.parse().ok())
+        .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    asked.unwrap_or_else(jiff::Timestamp::now)
 }
 
 /// A counter on the terminal, wiped when all is done.

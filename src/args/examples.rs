@@ -13,7 +13,8 @@ Examples:
 Exit codes:
   0    success; for the gate, nothing at or above --fail-on
   2    it could not run: usage, unreadable or malformed file, unknown rule id
-  4    lint: a finding at or above --fail-on, or another redaction profile
+  4    lint, redaction-check: a finding at or above --fail-on, or another redaction
+       profile
   5    diff: the cassettes differ";
 
 /// Below `mcp-cassette lint --help`.
@@ -84,6 +85,40 @@ Examples:
       Each cassette with what it was where HEAD left main.
   mcp-cassette diff old.mcp.json new.mcp.json --format json
       For scripts; \"identical\" is true exactly when the exit code is 0.";
+
+/// Below `mcp-cassette redaction-check --help`.
+pub(super) const REDACTION_CHECK: &str = "\
+Examples:
+  mcp-cassette redaction-check tests/cassettes/*.mcp.json
+      Is anything left that redaction should have taken out?
+  mcp-cassette redaction-check strict tests/cassettes/*.mcp.json
+      The same, and fail on a cassette that was not scrubbed under the profile `strict`.
+  mcp-cassette redaction-check session.mcp.json --pii-pack team.toml
+      The manifest names a pack by its hash; here is the file.
+
+Reports show at most six characters of what was found.";
+
+/// Below `mcp-cassette redact --help`.
+pub(super) const REDACT: &str = "\
+Examples:
+  mcp-cassette redact session.mcp.json --dry-run
+      What would be replaced, where, and by which rule?
+  mcp-cassette redact session.mcp.json --in-place --redact-profile strict
+      Scrub the file and say so in its manifest.
+  mcp-cassette redact session.mcp.json --to clean.mcp.json --redact 'customer_*' \\
+      --redact /params/arguments/q=QUERY
+      Two more places: members by a glob, a value by its JSON pointer in the payload.
+  mcp-cassette redact session.mcp.json --in-place --pii-pack team.toml
+      Patterns of a team:
+
+        version = 1
+        id = \"team\"
+        [[rules]]
+        id = \"ticket\"
+        label = \"TICKET\"
+        regex = 'TICKET-\\d+'
+
+A cassette that was committed before stays in the history of the repository: revoke keys.";
 
 /// Below `mcp-cassette inspect --help`.
 pub(super) const INSPECT: &str = "\

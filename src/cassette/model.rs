@@ -186,6 +186,11 @@ impl Cassette {
         Some(member_string(&self.text, manifest, "profile"))
     }
 
+    /// The redaction manifest as JSON text.
+    pub(crate) fn redaction_manifest(&self) -> Option<&str> {
+        self.head.redaction.map(|span| span.of(&self.text))
+    }
+
     fn head_string(&self, span: Option<Span>) -> Option<Cow<'_, str>> {
         string_value(span?.of(&self.text))
     }

@@ -12,10 +12,14 @@ pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
 mod policy;
+pub(crate) mod redact;
+pub(crate) mod redaction_check;
+mod redaction_rules;
 mod select;
 
 pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};
+pub(crate) use redaction_rules::RuleFlags;
 
 use crate::report::{Style, visible};
 use std::collections::BTreeMap;
@@ -118,6 +122,10 @@ pub struct Context {
     pub variables: BTreeMap<String, OsString>,
     /// Today in UTC, as `YYYY-MM-DD`.
     pub today: String,
+    /// This moment in UTC, as RFC 3339 with microseconds; `SOURCE_DATE_EPOCH` if that is set.
+    pub now: String,
+    /// The salt in `MCP_CASSETTE_REDACT_SALT`, if it is set and not empty.
+    pub redact_salt: Option<OsString>,
 }
 
 impl Context {

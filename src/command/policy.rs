@@ -147,8 +147,7 @@ fn base_config(
     Ok(Config::default())
 }
 
-/// Packs with their names, in order.
-pub(crate) fn read_packs(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn read_packs(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
     paths.iter().map(|path| from_disk(path)).collect()
 }
 

@@ -23,13 +23,6 @@ mod wording;
 mod tests;
 
 pub use findings::findings;
-#[cfg_attr(
-    not(test),
-    expect(
-        unused_imports,
-        reason = "for the command `check`, which is still to come"
-    )
-)]
 pub(crate) use findings::{cassette_deleted, cassette_new};
 pub use run::{DiffError, DiffOptions, diff};
 

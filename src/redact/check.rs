@@ -22,7 +22,7 @@ const NO_MANIFEST: RuleInfo = RuleInfo {
     severity: Severity::Error,
     evidence: Evidence::Shape,
     owasp: &["MCP01", "MCP08"],
-    safe_mcp: &["SAFE-T1502"],
+    safe_mcp: &[],
     page: include_str!("../../docs/rules/R201.md"),
 };
 
@@ -33,7 +33,7 @@ const OTHER_PROFILE: RuleInfo = RuleInfo {
     severity: Severity::Error,
     evidence: Evidence::Shape,
     owasp: &["MCP01", "MCP08"],
-    safe_mcp: &["SAFE-T1502"],
+    safe_mcp: &[],
     page: include_str!("../../docs/rules/R202.md"),
 };
 

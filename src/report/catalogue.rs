@@ -4,11 +4,12 @@
 use crate::diff::rules as changes;
 use crate::finding::RuleInfo;
 use crate::lint::rules;
+use crate::redact;
 
 /// The rules of lint, of the comparison and of the redaction check.
 pub(crate) fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
     let lint = rules::ALL.iter().map(|rule| &rule.info);
-    lint.chain(changes::ALL)
+    lint.chain(changes::ALL).chain(&redact::RULES)
 }
 
 #[cfg(test)]

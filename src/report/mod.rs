@@ -29,6 +29,7 @@ pub(crate) use catalogue::catalogue;
 pub(crate) use checked::{
     BaseShown, CassetteStatus, Checked, CheckedCassette, RedactionVerdict, render_check,
 };
+#[cfg(test)]
 pub(crate) use counts::Counts;
 pub(crate) use outputs::Outputs;
 pub(crate) use sanitize::{guard_runner, visible};

@@ -3,7 +3,8 @@
 use super::super::Exit;
 use super::super::base::{BaseSide, Subject};
 use super::super::gate::Gate;
-use super::super::policy::{Policy, read_packs};
+use super::super::policy::Policy;
+use super::super::redaction_rules::{packs, recorded_pack};
 use super::Options;
 use crate::cassette::Cassette;
 use crate::config::Check;
@@ -59,7 +60,7 @@ impl<'a> Judge<'a> {
             lint: runs(Check::Lint),
             diff: comparable && runs(Check::Diff),
             redaction: runs(Check::Redaction),
-            packs: read_packs(&options.pii_packs)?,
+            packs: packs(&options.pii_packs)?,
             quiet: options.shared.quiet,
         })
     }
@@ -172,12 +173,11 @@ impl<'a> Judge<'a> {
 
     fn redaction(&self, cassette: &Cassette, old: &Old, checked: &mut CheckedCassette) {
         let wanted = self.policy.settings.require_redaction.clone();
-        let read = |path: &str| std::fs::read(path).ok();
         let options = redact::CheckOptions {
             profile: wanted.as_deref(),
             files: redact::PackFiles {
                 given: &self.packs,
-                read: &read,
+                read: &recorded_pack,
             },
         };
         let mut report = match redact::check(cassette, &options) {
