@@ -87,7 +87,7 @@ pub fn findings(diff: &Diff, old: Option<&Cassette>, new: Option<&Cassette>) -> 
 /// A cassette that the base side has and this one has not (R110). `old` is what it
 /// held, if it could be read.
 #[cfg_attr(
-    not(test),
+    all(feature = "cli", not(test)),
     expect(dead_code, reason = "for the command `check`, which is still to come")
 )]
 pub(crate) fn cassette_deleted(path: &str, old: Option<&Cassette>) -> Finding {
@@ -105,7 +105,7 @@ pub(crate) fn cassette_deleted(path: &str, old: Option<&Cassette>) -> Finding {
 
 /// A cassette that the base side has not (R111).
 #[cfg_attr(
-    not(test),
+    all(feature = "cli", not(test)),
     expect(dead_code, reason = "for the command `check`, which is still to come")
 )]
 pub(crate) fn cassette_new(new: &Cassette) -> Finding {

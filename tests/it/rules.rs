@@ -217,7 +217,7 @@ fn is_change(rule: &str) -> bool {
 
 fn changes(path: &Path) -> Result<Vec<Finding>, String> {
     let baseline = path.with_file_name(name(path).replace(".mcp.json", BASELINE));
-    let load = |path| Cassette::load(path).map_err(|error| error.to_string());
+    let load = |path: &Path| Cassette::load(path).map_err(|error| error.to_string());
     let (old, new) = (load(&baseline)?, load(path)?);
     let found = diff(&old, &new, &DiffOptions::default()).map_err(|error| error.to_string())?;
     Ok(diff::findings(&found, Some(&old), Some(&new)))
