@@ -77,23 +77,28 @@ pub(super) fn check(checked: &Checked, style: &Style) -> String {
     }
     let mut out = String::new();
     for (level, annotations) in levels {
-        let more = annotations.len().saturating_sub(MOST_OF_A_LEVEL);
-        out.extend(annotations);
-        if more > 0 {
-            let annotation = Annotation {
-                level,
-                file: None,
-                region: None,
-                title: "mcp-cassette",
-                message: format!(
-                    "{} not shown here: see the job summary and the report",
-                    wording::counted(more, &format!("more {}", level.as_str()))
-                ),
-            };
-            annotation.write(&mut out, style);
-        }
+        of_level(&mut out, level, annotations, style);
     }
     out
+}
+
+/// As many annotations of one level as the runner keeps.
+fn of_level(out: &mut String, level: Level, annotations: Vec<String>, style: &Style) {
+    let more = annotations.len().saturating_sub(MOST_OF_A_LEVEL);
+    out.extend(annotations);
+    if more > 0 {
+        let annotation = Annotation {
+            level,
+            file: None,
+            region: None,
+            title: "mcp-cassette",
+            message: format!(
+                "{} not shown here: see the job summary and the report",
+                wording::counted(more, &format!("more {}", level.as_str()))
+            ),
+        };
+        annotation.write(out, style);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -264,6 +264,56 @@ fn a_report_goes_to_a_file_and_to_standard_output() {
 }
 
 #[test]
+fn a_file_that_could_not_be_read_is_no_success_in_any_report() {
+    let folder = folder();
+    write(folder.path(), "empty.json", "");
+    let lint = |format| {
+        let arguments = ["lint", "a.json", "empty.json", "--format", format];
+        run_in(folder.path(), &arguments, &[("GITHUB_ACTIONS", "true")])
+    };
+    let sarif = lint("sarif");
+    assert_eq!(sarif.code, 2);
+    let log: serde_json::Value = serde_json::from_str(&sarif.stdout).unwrap();
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["exitCode"], 2);
+    assert_eq!(invocation["executionSuccessful"], false);
+    let page = lint("markdown").stdout;
+    assert!(
+        page.starts_with("## mcp-cassette: could not check everything\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_comparison_is_a_report_for_code_scanning_and_a_job_summary() {
+    let folder = folder();
+    let tool = r#"[{"name": "new", "inputSchema": {"type": "object"}}]"#;
+    write(folder.path(), "b.json", session(tool, &[]));
+    let arguments = [
+        "diff",
+        "a.json",
+        "b.json",
+        "--output",
+        "sarif=b.sarif",
+        "--format",
+        "markdown",
+    ];
+    let run = run_in(folder.path(), &arguments, &[]);
+    assert_eq!((run.code, &*run.stderr), (5, ""));
+    assert!(run.stdout.contains("| [R102]("), "{}", run.stdout);
+    let log = std::fs::read_to_string(folder.path().join("b.sarif")).unwrap();
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let added = results
+        .iter()
+        .find(|result| result["ruleId"] == "R102")
+        .unwrap();
+    let place = &added["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "b.json");
+    assert_eq!(log["runs"][0]["invocations"][0]["exitCode"], 5);
+}
+
+#[test]
 fn a_report_that_cannot_be_written_exits_2() {
     let folder = folder();
     let arguments = ["lint", "a.json", "--output", "json=none/report.json"];
