@@ -86,10 +86,6 @@ pub fn findings(diff: &Diff, old: Option<&Cassette>, new: Option<&Cassette>) -> 
 
 /// A cassette that the base side has and this one has not (R110). `old` is what it
 /// held, if it could be read.
-#[cfg_attr(
-    all(feature = "cli", not(test)),
-    expect(dead_code, reason = "for the command `check`, which is still to come")
-)]
 pub(crate) fn cassette_deleted(path: &str, old: Option<&Cassette>) -> Finding {
     let server = old.and_then(server_name).map_or_else(
         || "what it recorded".to_owned(),
@@ -104,10 +100,6 @@ pub(crate) fn cassette_deleted(path: &str, old: Option<&Cassette>) -> Finding {
 }
 
 /// A cassette that the base side has not (R111).
-#[cfg_attr(
-    all(feature = "cli", not(test)),
-    expect(dead_code, reason = "for the command `check`, which is still to come")
-)]
 pub(crate) fn cassette_new(new: &Cassette) -> Finding {
     let server = server_name(new).map_or_else(String::new, |name| format!(" of server \"{name}\""));
     let message =

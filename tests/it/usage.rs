@@ -78,7 +78,12 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
         assert_refused(folder.path(), arguments, "mcp-cassette lint: ", fragment);
     }
     let diff = "mcp-cassette diff: ";
-    assert_refused(folder.path(), &["diff", "a.json"], diff, "<NEW>");
+    assert_refused(
+        folder.path(),
+        &["diff", "a.json"],
+        diff,
+        "two cassettes are compared",
+    );
     assert_refused(folder.path(), &["diff", "x.json", "a.json"], diff, "x.json");
     let explain = "mcp-cassette explain: ";
     assert_refused(folder.path(), &["explain", "R0001"], explain, "'R0001'");
