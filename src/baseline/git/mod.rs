@@ -13,6 +13,7 @@ pub(crate) use pairing::{Pair, Pairing, Status};
 pub(crate) use resolve::Base;
 pub(crate) use tree::BaseCommit;
 
+use super::ci::Environment;
 use super::error::BaselineError;
 use super::id::CommitId;
 use super::path::RepoPath;
@@ -147,6 +148,14 @@ impl Repository {
 }
 
 impl Trust {
+    /// What the runner vouches for, if there is one.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let workspace = environment.workspace.clone();
+        Trust {
+            workspace: workspace.filter(|_| environment.github_actions),
+        }
+    }
+
     fn covers(&self, path: &Path) -> bool {
         match (self.workspace.as_deref().map(canonical), canonical(path)) {
             (Some(Ok(workspace)), Ok(path)) => path.starts_with(workspace),

@@ -74,7 +74,7 @@ fn renamed(
 ) -> Result<Vec<(usize, usize)>, git2::Error> {
     let mut diff = repository.diff_tree_to_tree(Some(old), Some(new), None)?;
     let mut options = DiffFindOptions::new();
-    // libgit2 would otherwise silently stop after the first few hundred.
+    // libgit2 would otherwise silently stop after a thousand.
     options
         .renames(true)
         .rename_threshold(THRESHOLD)

@@ -2,8 +2,8 @@
 
 use super::super::ci::{Event, Target};
 use super::{
-    BaselineError, CommitId, Plan, UNKNOWN, ZEROS, environment, event_plan, plan, pull_request,
-    push, runner,
+    BaselineError, CommitId, Plan, Trust, UNKNOWN, ZEROS, environment, event_plan, plan,
+    pull_request, push, runner,
 };
 use crate::baseline::event_file;
 use std::path::Path;
@@ -219,7 +219,7 @@ fn a_payload_of_another_shape_is_an_error_and_never_no_baseline() {
 fn a_hostile_payload_is_refused_in_a_short_message() {
     let long = format!("{{\"before\": \"{}\"}}", "x".repeat(100_000));
     let deep = format!("{{\"x\": {}", "[".repeat(1_000_000));
-    let huge = " ".repeat((32 << 20) + 1);
+    let huge = push(UNKNOWN) + &" ".repeat(32 << 20);
     for payload in [long, deep, huge] {
         let error = event_plan(&[("GITHUB_EVENT_NAME", "push")], &payload).expect_err("refused");
         assert!(error.to_string().len() < 500, "{}", error.to_string().len());
@@ -235,6 +235,14 @@ fn a_commit_of_a_longer_hash_is_named() {
         error.to_string().contains("not a SHA-1 of 40 digits"),
         "{error}"
     );
+}
+
+#[test]
+fn only_a_runner_vouches_for_its_workspace() {
+    let variables = [("GITHUB_ACTIONS", "true"), ("GITHUB_WORKSPACE", "/w")];
+    let trust = Trust::of(&environment(&variables));
+    assert_eq!(trust.workspace.as_deref(), Some(Path::new("/w")));
+    assert_eq!(Trust::of(&environment(&variables[1..])), Trust::default());
 }
 
 #[test]

@@ -164,6 +164,23 @@ fn a_tree_that_was_not_fetched_is_no_empty_directory() {
     );
 }
 
+#[cfg(unix)] // elsewhere objects are protected against being removed
+#[test]
+fn a_gap_in_the_history_is_damage_and_not_another_history() {
+    let repo = Repo::new();
+    repo.git(&["branch", "other"]);
+    let gap = repo.commit(&[("t.mcp.json", "second\n")]).to_string();
+    repo.commit(&[("t.mcp.json", "third\n")]);
+    let object = repo
+        .root
+        .join(".git/objects")
+        .join(&gap[..2])
+        .join(&gap[2..]);
+    std::fs::remove_file(&object).expect("a loose object");
+    let error = by_hand(&repo, "other");
+    assert!(matches!(error, BaselineError::Corrupt { .. }), "{error}");
+}
+
 #[cfg(unix)] // elsewhere objects are protected against being replaced
 #[test]
 fn a_damaged_object_is_an_error() {

@@ -206,6 +206,24 @@ fn pull_request_target_on_the_default_branch_is_refused() {
 }
 
 #[test]
+fn pull_request_target_where_it_started_is_refused_whatever_the_payload_says() {
+    let request = request();
+    let checkout = request.repo.checkout(None, "refs/heads/main");
+    for branch in ["main", "topic"] {
+        checkout.git(&["update-ref", "-d", &format!("refs/remotes/origin/{branch}")]);
+    }
+    // An older commit of the same branch would do as a base, and nothing would be found.
+    let error = base(
+        &checkout,
+        "pull_request_target",
+        request.main,
+        &pull_request(request.fork),
+    );
+    let error = error.expect_err("no base");
+    assert!(matches!(error, BaselineError::ItsOwnBase { .. }), "{error}");
+}
+
+#[test]
 fn pull_request_target_on_the_head_compares_with_the_branch_point() {
     let request = request();
     let checkout = request.repo.checkout(None, "refs/heads/topic");
