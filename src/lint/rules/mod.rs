@@ -28,6 +28,7 @@ use crate::cassette::view::Paired;
 use crate::finding::RuleInfo;
 use crate::wire::json::Span;
 
+pub(super) use r002_drift::RULE as DRIFT;
 pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep};
 
 /// A rule of lint: what it is, and how it looks.
