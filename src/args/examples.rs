@@ -3,6 +3,8 @@
 /// Below `mcp-cassette --help`.
 pub(super) const TOP: &str = "\
 Examples:
+  mcp-cassette check --base main
+      Would the cassettes of this branch pass the gate of a pull request?
   mcp-cassette lint tests/cassettes/*.mcp.json
       Is anything hostile in what our servers said?
   mcp-cassette diff old.mcp.json new.mcp.json --tools-only
