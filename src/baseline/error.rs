@@ -74,7 +74,10 @@ pub(crate) enum BaselineError {
     #[error("cannot resolve the revision {}: {}", quoted(.revision), shortened(.message))]
     BadRevision { revision: String, message: String },
     /// A commit that is named and not in the object store.
-    #[error("the base commit {id} is not in this clone; run `{command}` and try again")]
+    #[error(
+        "the base commit {id} is not in this clone; run `{command}` and try again{}",
+        if *.shallow { ", or check out with fetch-depth: 0" } else { "" }
+    )]
     MissingCommit {
         id: CommitId,
         /// Whether the history is cut off, so that a fetch may be as well.

@@ -42,12 +42,7 @@ impl Asked {
         let environment = Environment::from_variables(|name| context.variables.get(name).cloned());
         Ok(Asked {
             plan: baseline::plan(base, &environment, baseline::event_file)?,
-            trust: Trust {
-                workspace: environment
-                    .workspace
-                    .clone()
-                    .filter(|_| environment.github_actions),
-            },
+            trust: Trust::of(&environment),
             judges_a_change: environment.judges_a_change(),
         })
     }

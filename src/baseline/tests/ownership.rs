@@ -167,6 +167,9 @@ fn a_worktree_in_the_workspace_of_a_repository_elsewhere_is_checked() {
     let text = foreign.open(&tree, Some(&tree), &[]);
     assert!(!text.contains(OPENED), "{text}");
     assert!(text.contains("safe.directory"), "{text}");
+    // And the other way round.
+    let text = foreign.open(&tree, Some(&foreign.repo.root), &[]);
+    assert!(!text.contains(OPENED), "{text}");
 }
 
 #[test]

@@ -281,6 +281,9 @@ fn push_compares_with_the_branch_before() {
     let shallow = request.repo.checkout(Some(1), "refs/heads/main");
     let error = base(&shallow, "push", request.main, &push(&fork)).expect_err("not there");
     assert_eq!(error.missing_commit(), Some((request.fork, true)));
+    let shallow = request.repo.checkout(Some(1), "refs/heads/topic");
+    let error = base(&shallow, "push", request.head, &push(&fork)).expect_err("not there");
+    assert_eq!(error.missing_commit(), Some((request.fork, true)));
 }
 
 #[test]
