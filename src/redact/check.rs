@@ -4,7 +4,7 @@ use super::locator::{NAMES_OF_0_4_0, Structural};
 use super::manifest::{Manifest, PackFiles};
 use super::pseudonym::Salt;
 use super::redactor::{Action, Hit, Parts, Redactor};
-use super::rewrite::scan_cassette;
+use super::rewrite::{SESSION_RULE, scan_cassette};
 use super::{RedactError, bundled};
 use crate::cassette::Cassette;
 use crate::cassette::locate::whole;
@@ -84,11 +84,16 @@ pub(crate) fn check(
     }
     let redactor = scanner(manifest.as_ref(), options.files)?;
     let mut reported = Vec::new();
-    for part in scan_cassette(cassette, &redactor) {
-        for hit in part.hits {
+    let ours = manifest.as_ref().is_none_or(|manifest| !manifest.is_past());
+    for (pointer, hits) in scan_cassette(cassette, &redactor) {
+        for hit in hits {
+            // 0.4.0 keeps the session id as it is, and says so nowhere.
+            if hit.rule == SESSION_RULE && !ours {
+                continue;
+            }
             match hit.action {
                 Action::Reported => {
-                    reported.push(format!("{}{} ({})", part.prefix, hit.pointer, hit.rule));
+                    reported.push(format!("{pointer}{} ({})", hit.pointer, hit.rule));
                 }
                 Action::Replaced => drafts.push(left_over(&hit)),
                 Action::Unscanned => drafts.push(unchecked(&hit)),

@@ -36,5 +36,5 @@ pub(crate) use check::{CheckOptions, RULES, check};
 pub(crate) use error::RedactError;
 pub(crate) use manifest::{Manifest, PackFiles};
 pub(crate) use pseudonym::Salt;
-pub(crate) use redactor::{Action, Edit, Hit, MessageContext, Redaction, Redactor, Rules};
-pub(crate) use rewrite::{Change, Rewritten, redact_cassette};
+pub(crate) use redactor::{Action, Redactor, Rules};
+pub(crate) use rewrite::{Change, redact_cassette};

@@ -13,6 +13,7 @@ use super::walk::Run;
 use crate::secrets::placeholder::is_marker;
 use crate::secrets::{self, Kind, Place, TextContext};
 use crate::wire::json::Span;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// In place of what people choose, and of values that only their name gives away. The
@@ -478,6 +479,22 @@ impl<'t> Facts<'t> {
             .get(after)
             .is_some_and(|marker| marker.start < range.end)
     }
+}
+
+/// A name without the markers in it, whose labels are no words of the name.
+pub(super) fn without_markers(name: &str) -> Cow<'_, str> {
+    if !name.contains(['<', '•']) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut at = 0;
+    for marker in markers(name) {
+        out.push_str(name.get(at..marker.start).unwrap_or_default());
+        out.push(' ');
+        at = at.max(marker.end);
+    }
+    out.push_str(name.get(at..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
 /// `<LABEL>`, `<LABEL>_` with 12 digits, and runs of bullets with up to four characters.

@@ -6,7 +6,7 @@
 use super::locator::Match;
 use super::names::Holds;
 use super::redactor::{Action, Edit, Hit, MessageContext, Redactor};
-use super::scan::{Levels, TextPlace, sample};
+use super::scan::{Levels, TextPlace, sample, without_markers};
 use super::zone::{Zone, is_schema_properties, lists_definitions};
 use crate::cassette::Sender;
 use crate::pattern::Budget;
@@ -63,14 +63,14 @@ impl<'r> Run<'r> {
     }
 
     /// A value of the file outside the messages, under a member called `name`.
-    pub(super) fn head(&mut self, text: &str, span: Span, name: &str) -> Found {
+    pub(super) fn head(&mut self, text: &str, name: &str) -> Found {
         let start = Start {
             zone: Zone::Data,
             name: name.to_owned(),
             levels: Levels::ALL,
             nested: true,
         };
-        Walk::new(self, text, start).run(span)
+        Walk::new(self, text, start).run(Span::new(0, text.len()))
     }
 
     /// A JSON value inside a string.
@@ -182,7 +182,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         };
         let applies = redactor.past || zone.has_data() && frame.child.has_data();
         frame.pending = match applies {
-            true => redactor.locators.by_name(&name),
+            true => redactor.locators.by_name(&without_markers(&name)),
             false => None,
         };
         frame.key = name;
@@ -198,7 +198,8 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         let past = self.run.redactor.past;
         let rule = self
             .structural_rule()
-            .filter(|rule| may_hold(rule.holds, token.kind, past));
+            .filter(|rule| may_hold(rule.holds, token.kind, past))
+            .filter(|_| past || zone != Zone::Protocol);
         if let Some(rule) = rule {
             let end = match container {
                 true => skip(scanner),
@@ -290,7 +291,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         if redactor.past || !frame.zone.has_data() {
             return;
         }
-        let Some(rule) = redactor.locators.by_name(label) else {
+        let Some(rule) = redactor.locators.by_name(&without_markers(label)) else {
             return;
         };
         if !may_hold(rule.holds, kind, false) || !holds_something(span.of(self.text)) {
@@ -323,7 +324,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             if short && frame.zone.has_data() {
                 let item = decode(unquoted(span).of(self.text));
                 let flag = flag_name(&item).filter(|_| item.starts_with("--"));
-                frame.pending = flag.and_then(|flag| redactor.locators.by_name(flag));
+                frame.pending = flag.and_then(|flag| redactor.locators.by_name(&without_markers(flag)));
             }
             return;
         }
@@ -525,7 +526,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
     fn name(&self) -> Cow<'_, str> {
         match self.frames.last() {
             None => Cow::Borrowed(&self.start.name),
-            Some(frame) => Cow::Borrowed(effective_name(&frame.outer, &frame.key)),
+            Some(frame) => without_markers(effective_name(&frame.outer, &frame.key)),
         }
     }
 
