@@ -35,10 +35,12 @@ impl RuleFlags {
 
     fn salt(&self, context: &Context) -> Result<Salt, String> {
         if let Some(path) = &self.salt_file {
-            let mut bytes = read(path).map_err(|error| {
-                format!("--redact-salt-file {}: {error}", path.display())
-            })?;
-            while bytes.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+            let mut bytes = read(path)
+                .map_err(|error| format!("--redact-salt-file {}: {error}", path.display()))?;
+            while bytes
+                .last()
+                .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+            {
                 bytes.pop();
             }
             return Ok(Salt::keyed(bytes, "file"));

@@ -59,7 +59,10 @@ pub(crate) enum Problem {
     },
     #[error("invalid rule id {} (expected 1-16 characters, [A-Za-z][A-Za-z0-9_-]*)", quoted(.0))]
     InvalidId(String),
-    #[error("invalid {what} id {} (expected 1-32 characters, [A-Za-z][A-Za-z0-9_-]*)", quoted(id))]
+    #[error(
+        "invalid {what} id {} (expected 1-32 characters, [A-Za-z][A-Za-z0-9_-]*)",
+        quoted(id)
+    )]
     InvalidName { what: &'static str, id: String },
     #[error("{rule}: {what}")]
     Unusable { rule: Rule, what: &'static str },

@@ -70,7 +70,10 @@ pub(crate) fn check(
     options: &CheckOptions<'_>,
 ) -> Result<Report, RedactError> {
     let text = &cassette.text;
-    let manifest = cassette.head.redaction.map(|span| Manifest::parse(span.of(text)));
+    let manifest = cassette
+        .head
+        .redaction
+        .map(|span| Manifest::parse(span.of(text)));
     let manifest = manifest.transpose()?;
     let mut notes = Vec::new();
     let mut drafts = Vec::new();
@@ -110,17 +113,14 @@ pub(crate) fn check(
 }
 
 /// What the manifest says against what is required.
-fn claim(
-    cassette: &Cassette,
-    manifest: Option<&Manifest>,
-    wanted: Option<&str>,
-) -> Option<Draft> {
+fn claim(cassette: &Cassette, manifest: Option<&Manifest>, wanted: Option<&str>) -> Option<Draft> {
     let wanted = wanted?;
     let name = cassette.name();
     let fix = format!("re-record it with --redact-profile {wanted}, or run mcp-cassette redact");
     let (rule, message, span) = match manifest {
         None => {
-            let message = format!("{name} carries no redaction manifest, expected '{wanted}'; {fix}");
+            let message =
+                format!("{name} carries no redaction manifest, expected '{wanted}'; {fix}");
             let start = whole(&cassette.text).start as usize;
             ("R201", message, Span::new(start, start + 1))
         }
@@ -195,7 +195,10 @@ fn left_over(hit: &Hit) -> Draft {
     Draft {
         rule: RuleId::bundled("R203"),
         severity: Severity::Error,
-        message: format!("{what} should have redacted this value (\"{}\")", hit.sample),
+        message: format!(
+            "{what} should have redacted this value (\"{}\")",
+            hit.sample
+        ),
         tool: None,
         value: hit.span,
         part: hit.part.clone(),

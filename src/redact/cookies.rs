@@ -9,7 +9,9 @@ use std::sync::OnceLock;
 const LONGEST: usize = 4096;
 
 /// Members of a `Set-Cookie` header that are no cookies (RFC 6265, section 4.1.1).
-const ATTRIBUTES: [&str; 6] = ["path", "domain", "expires", "max-age", "samesite", "priority"];
+const ATTRIBUTES: [&str; 6] = [
+    "path", "domain", "expires", "max-age", "samesite", "priority",
+];
 
 /// The values in the cookie headers of a text, from left to right.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
@@ -23,7 +25,11 @@ pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     while let Some(start) = header.find_at(text, from) {
         let rest = text.get(start.end()..).unwrap_or_default();
         let stops = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\');
-        let length = rest.bytes().take(LONGEST).take_while(|byte| !stops(byte)).count();
+        let length = rest
+            .bytes()
+            .take(LONGEST)
+            .take_while(|byte| !stops(byte))
+            .count();
         let end = start.end() + length;
         let mut at = start.end();
         for pair in text.get(at..end).unwrap_or_default().split(';') {
@@ -39,11 +45,14 @@ pub(super) fn values(text: &str) -> Vec<Range<usize>> {
 fn value(pair: &str) -> Option<Range<usize>> {
     let (name, value) = pair.split_once('=')?;
     let plain = |byte: u8| byte.is_ascii_graphic() && !br#"()<>@,:\"/[]?{}"#.contains(&byte);
-    let attribute = ATTRIBUTES.iter().any(|known| name.trim().eq_ignore_ascii_case(known));
+    let attribute = ATTRIBUTES
+        .iter()
+        .any(|known| name.trim().eq_ignore_ascii_case(known));
     let start = name.len() + 1 + value.len() - value.trim_start().len();
     let value = value.split_whitespace().next()?;
     let fits = !name.trim().is_empty() && name.trim().bytes().all(plain);
-    let stand_in = value == CHOSEN || value.starts_with(['<', '$', '{', '%']) || value.starts_with("...");
+    let stand_in =
+        value == CHOSEN || value.starts_with(['<', '$', '{', '%']) || value.starts_with("...");
     (fits && !attribute && !stand_in).then(|| start..start + value.len())
 }
 

@@ -34,7 +34,11 @@ pub(super) fn find(text: &str) -> Vec<Encoded> {
             continue;
         };
         let rest = bytes.get(run.end..).unwrap_or_default();
-        let padding = rest.iter().take(2).take_while(|byte| **byte == b'=').count();
+        let padding = rest
+            .iter()
+            .take(2)
+            .take_while(|byte| **byte == b'=')
+            .count();
         let hex = token.len().is_multiple_of(2) && token.bytes().all(|b| b.is_ascii_hexdigit());
         let form = match hex {
             true => Form::Hex {

@@ -18,8 +18,10 @@ pub(super) fn islands(text: &str) -> Vec<Range<usize>> {
     let start = text.len() - text.trim_start().len();
     let whole = start..start + trimmed.len();
     let outer = (trimmed.chars().next(), trimmed.chars().next_back());
-    if matches!(outer, (Some('{'), Some('}')) | (Some('['), Some(']')) | (Some('"'), Some('"')))
-        && is_json(text, &whole)
+    if matches!(
+        outer,
+        (Some('{'), Some('}')) | (Some('['), Some(']')) | (Some('"'), Some('"'))
+    ) && is_json(text, &whole)
     {
         return vec![whole];
     }
@@ -37,7 +39,8 @@ fn on_lines(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     let mut tries = 0;
     while let Some(rest) = text.get(at..).filter(|rest| rest.len() >= SHORTEST) {
-        let line_end = memchr::memchr(b'\n', rest.as_bytes()).map_or(text.len(), |end| at + end + 1);
+        let line_end =
+            memchr::memchr(b'\n', rest.as_bytes()).map_or(text.len(), |end| at + end + 1);
         let line = text.get(at..line_end).unwrap_or_default();
         let start = at + line.len() - line.trim_start_matches([' ', '\t']).len();
         at = line_end;
@@ -73,7 +76,10 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<&str> {
-        islands(text).into_iter().map(|range| &text[range]).collect()
+        islands(text)
+            .into_iter()
+            .map(|range| &text[range])
+            .collect()
     }
 
     #[test]
@@ -81,7 +87,10 @@ mod tests {
         assert_eq!(found(" {\"a\":12} "), ["{\"a\":12}"]);
         assert_eq!(found("\"{\\\"a\\\":1}\""), ["\"{\\\"a\\\":1}\""]);
         assert_eq!(found("Two:\n{\n \"a\": 1\n}\nend"), ["{\n \"a\": 1\n}"]);
-        assert_eq!(found("{\"a\":12}\n[\"abc\"]\n"), ["{\"a\":12}", "[\"abc\"]"]);
+        assert_eq!(
+            found("{\"a\":12}\n[\"abc\"]\n"),
+            ["{\"a\":12}", "[\"abc\"]"]
+        );
         assert_eq!(found("```json\n{\"a\": 1}\n```"), ["{\"a\": 1}"]);
     }
 

@@ -1,7 +1,7 @@
 //! Structural rules: values that go because of the name or the place they stand under.
 
-use super::names::{self, Holds};
 use super::RedactError;
+use super::names::{self, Holds};
 use globset::{GlobBuilder, GlobMatcher};
 
 /// What stands in place of a value if a rule does not say otherwise.
@@ -190,7 +190,12 @@ mod tests {
     use super::*;
 
     fn locators(rules: &[&str]) -> Locators {
-        Locators::new(rules.iter().map(|rule| Structural::parse(rule).unwrap()).collect())
+        Locators::new(
+            rules
+                .iter()
+                .map(|rule| Structural::parse(rule).unwrap())
+                .collect(),
+        )
     }
 
     #[test]

@@ -100,7 +100,10 @@ impl Manifest {
     ///
     /// A pack that is nowhere, or whose file has mistakes.
     pub(super) fn resolve(&self, files: PackFiles<'_>) -> Result<Vec<Pack>, RedactError> {
-        self.packs.iter().map(|entry| entry.resolve(files)).collect()
+        self.packs
+            .iter()
+            .map(|entry| entry.resolve(files))
+            .collect()
     }
 
     /// Whether it names a file of these bytes.
@@ -124,7 +127,14 @@ impl Manifest {
         let strings = |list: &[String]| list.iter().map(|text| string(text)).collect();
         let packs = self.packs.iter().map(|entry| {
             let Entry { id, path, sha256 } = entry;
-            object(&[("id", string(id)), ("path", string(path)), ("sha256", string(sha256))], None)
+            object(
+                &[
+                    ("id", string(id)),
+                    ("path", string(path)),
+                    ("sha256", string(sha256)),
+                ],
+                None,
+            )
         });
         let locators = self.structural.iter().flatten().map(|rule| {
             let (locator, replacement) = (string(&rule.locator), string(&rule.replacement));
@@ -159,7 +169,10 @@ impl Manifest {
         let keyed = !self.packs.is_empty() && !later.packs.is_empty();
         if keyed && self.salt_mode != later.salt_mode {
             let (wanted, fix) = match later.salt_mode.as_str() {
-                "stable" => ("stable", "give the salt with --redact-salt-env or --redact-salt-file"),
+                "stable" => (
+                    "stable",
+                    "give the salt with --redact-salt-env or --redact-salt-file",
+                ),
                 _ => ("keyed", "leave the salt out, or re-record"),
             };
             let found = self.salt_mode;

@@ -2,7 +2,9 @@
 
 use super::pseudonym::pack_hash;
 use super::validate::Validator;
-use crate::pattern::{Fields, Layout, Matcher, Mistake, PackError, PackSource, Problem, Rule, read_pack};
+use crate::pattern::{
+    Fields, Layout, Matcher, Mistake, PackError, PackSource, Problem, Rule, read_pack,
+};
 
 /// Rules in one pack; each may be run over every text.
 const MAX_RULES: usize = 1000;
@@ -15,7 +17,14 @@ const LAYOUT: Layout = Layout {
     top: &["version", "id", "rules"],
     list: "rules",
     rule: &[
-        "id", "label", "regex", "flags", "strategy", "replacement", "direction", "validator",
+        "id",
+        "label",
+        "regex",
+        "flags",
+        "strategy",
+        "replacement",
+        "direction",
+        "validator",
         "class",
     ],
 };
@@ -26,8 +35,20 @@ const BUNDLED_LAYOUT: Layout = Layout {
     top: &["version", "id", "rules", "secrets"],
     list: "rules",
     rule: &[
-        "id", "label", "regex", "flags", "strategy", "replacement", "direction", "validator",
-        "class", "anchor", "digits", "numbers", "examples", "negatives",
+        "id",
+        "label",
+        "regex",
+        "flags",
+        "strategy",
+        "replacement",
+        "direction",
+        "validator",
+        "class",
+        "anchor",
+        "digits",
+        "numbers",
+        "examples",
+        "negatives",
     ],
 };
 
@@ -178,14 +199,22 @@ impl Reader {
             strategy: strategy(&fields, server_only)?,
             replacement: replacement(&fields)?,
             server_only,
-            validator: fields.one_of("validator", words)?.unwrap_or(Validator::None),
+            validator: fields
+                .one_of("validator", words)?
+                .unwrap_or(Validator::None),
             class: fields
-                .one_of("class", &[("secret", Class::Secret), ("pii", Class::Personal)])?
+                .one_of(
+                    "class",
+                    &[("secret", Class::Secret), ("pii", Class::Personal)],
+                )?
                 .unwrap_or(Class::Personal),
             needs: needs(&fields)?,
             numbers: fields.place("numbers").is_some(),
             #[cfg(test)]
-            samples: (strings(&fields, "examples")?, strings(&fields, "negatives")?),
+            samples: (
+                strings(&fields, "examples")?,
+                strings(&fields, "negatives")?,
+            ),
         });
         Ok(())
     }

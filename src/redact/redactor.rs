@@ -229,7 +229,9 @@ impl Redactor {
 
     /// The same for a value of the file outside the messages, under a member called `name`.
     pub(super) fn head(&self, value: &str, name: &str) -> Redaction {
-        self.settle(value, |text| Run::new(self, Sender::Server).head(text, name))
+        self.settle(value, |text| {
+            Run::new(self, Sender::Server).head(text, name)
+        })
     }
 
     /// What the rules find in a payload as it stands.
@@ -255,7 +257,9 @@ impl Redactor {
                 redaction.hits = found.hits;
             } else {
                 let replaced = |hit: &Hit| hit.action == Action::Replaced;
-                redaction.hits.extend(found.hits.into_iter().filter(replaced));
+                redaction
+                    .hits
+                    .extend(found.hits.into_iter().filter(replaced));
             }
             match next {
                 Some(next) => redaction.text = Some(next),

@@ -46,7 +46,10 @@ pub(crate) fn redact_cassette(
     applied_at: &str,
 ) -> Result<Rewritten, RedactError> {
     let text = &cassette.text;
-    let earlier = cassette.head.redaction.map(|span| Manifest::parse(span.of(text)));
+    let earlier = cassette
+        .head
+        .redaction
+        .map(|span| Manifest::parse(span.of(text)));
     let earlier = earlier.transpose()?;
     let mut edits = Vec::new();
     let mut changes = Vec::new();
@@ -238,7 +241,10 @@ fn flag(cassette: &Cassette, message: u32) -> Option<Edit> {
                     start: key.start,
                     end: key.start,
                 },
-                text: format!("\"redacted\": true,{}", members.blank_before(&cassette.text, key)),
+                text: format!(
+                    "\"redacted\": true,{}",
+                    members.blank_before(&cassette.text, key)
+                ),
             }
         }
     })

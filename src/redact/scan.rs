@@ -419,7 +419,10 @@ fn label_of(id: &str) -> String {
 }
 
 fn holds_password(id: &str) -> bool {
-    matches!(id, "connection-string" | "url-password" | "bitbucket-password")
+    matches!(
+        id,
+        "connection-string" | "url-password" | "bitbucket-password"
+    )
 }
 
 /// Takes the candidates that count.
@@ -502,18 +505,22 @@ fn markers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     for start in memchr::memchr_iter(b'<', bytes) {
-        let window = bytes.get(start..(start + 66).min(bytes.len())).unwrap_or_default();
+        let window = bytes
+            .get(start..(start + 66).min(bytes.len()))
+            .unwrap_or_default();
         let Some(close) = memchr::memchr(b'>', window) else {
             continue;
         };
         let label = window.get(1..close).unwrap_or_default();
-        let fits = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_- ".contains(byte);
+        let fits =
+            |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_- ".contains(byte);
         if !label.first().is_some_and(u8::is_ascii_uppercase) || !label.iter().all(fits) {
             continue;
         }
         let end = start + close + 1;
         let tail = bytes.get(end..end + 13).unwrap_or_default();
-        let hashed = matches!(tail, [b'_', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit));
+        let hashed =
+            matches!(tail, [b'_', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit));
         found.push(start..if hashed { end + 13 } else { end });
     }
     if text.contains('•') {

@@ -109,7 +109,10 @@ fn check_rows(table: &str, least: usize) {
         serde_json::from_str::<&RawValue>(&new).unwrap();
         let again = server(&redactor, &new);
         if again.text.is_some() {
-            wrong.push(format!("{}: changed twice {new} {:?}", row.note, again.text));
+            wrong.push(format!(
+                "{}: changed twice {new} {:?}",
+                row.note, again.text
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -117,7 +120,10 @@ fn check_rows(table: &str, least: usize) {
 
 #[test]
 fn the_given_rows_come_out_right() {
-    check_rows(include_str!("../../tests/fixtures/redaction/given.jsonl"), 40);
+    check_rows(
+        include_str!("../../tests/fixtures/redaction/given.jsonl"),
+        40,
+    );
 }
 
 #[test]
@@ -184,7 +190,10 @@ fn names_are_redacted_as_0_4_0_did_under_its_manifest() {
         (r#"{"token":null}"#, r#"{"token":"REDACTED"}"#),
         (r#"{"api-key":{"a":[]}}"#, r#"{"api-key":"REDACTED"}"#),
         (r#"{"x-authorization":"a"}"#, r#"{"x-authorization":"a"}"#),
-        (r#"{"t":"{\"token\":\"x\"}"}"#, r#"{"t":"{\"token\":\"x\"}"}"#),
+        (
+            r#"{"t":"{\"token\":\"x\"}"}"#,
+            r#"{"t":"{\"token\":\"x\"}"}"#,
+        ),
         (r#"{"a@b.co":"a"}"#, r#"{"a@b.co":"a"}"#),
     ] {
         let new = server(&redactor, given).text;
@@ -252,14 +261,24 @@ fn other_tokens_keep_their_bytes() {
 
 #[test]
 fn json_in_a_text_stays_json_token_by_token() {
-    let (new, _) = text(&redactor(), "{\"a\" : 1.0,\n  \"token\": 5, \"b\": \"\\u0041\"}");
-    assert_eq!(new, "{\"a\" : 1.0,\n  \"token\": \"REDACTED\", \"b\": \"\\u0041\"}");
+    let (new, _) = text(
+        &redactor(),
+        "{\"a\" : 1.0,\n  \"token\": 5, \"b\": \"\\u0041\"}",
+    );
+    assert_eq!(
+        new,
+        "{\"a\" : 1.0,\n  \"token\": \"REDACTED\", \"b\": \"\\u0041\"}"
+    );
 }
 
 #[test]
 fn locators_reach_what_they_name() {
     let rules = Rules {
-        redact: vec!["/params/arguments/q=QUERY".into(), "cust*".into(), "/id=X".into()],
+        redact: vec![
+            "/params/arguments/q=QUERY".into(),
+            "cust*".into(),
+            "/id=X".into(),
+        ],
         ..Rules::default()
     };
     let redactor = Redactor::new(&rules).unwrap();
@@ -315,20 +334,59 @@ fn mistakes_in_packs_are_named() {
     };
     let rule = "[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"x\"\n";
     for (body, expected) in [
-        (format!("version = 2\nid = \"a\"\n{rule}"), "redaction pack p.toml:1: unsupported version 2"),
+        (
+            format!("version = 2\nid = \"a\"\n{rule}"),
+            "redaction pack p.toml:1: unsupported version 2",
+        ),
         (format!("version = 1\n{rule}"), "missing key `id`"),
-        (format!("version = 1\nid = \"a b\"\n{rule}"), "invalid pack id"),
-        (format!("version = 1\nid = \"a\"\nfoo = 1\n{rule}"), "unknown top-level key \"foo\""),
-        (format!("version = 1\nid = \"a\"\n{rule}bar = 1\n"), "unknown key \"bar\""),
-        (format!("version = 1\nid = \"a\"\n{rule}anchor = \"a\"\n"), "unknown key \"anchor\""),
-        (format!("version = 1\nid = \"a\"\n{rule}strategy = \"zap\"\n"), "unknown strategy \"zap\""),
-        (format!("version = 1\nid = \"a\"\n{rule}direction = \"client\"\n"), "unknown direction"),
-        (format!("version = 1\nid = \"a\"\n{rule}validator = \"real-card\"\n"), "unknown validator"),
-        (format!("version = 1\nid = \"a\"\n{rule}flags = [\"q\"]\n"), "unknown regex flag"),
-        (format!("version = 1\nid = \"a\"\n{rule}{rule}"), "duplicate rule id"),
-        ("version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"<\"\nregex = \"x\"\n".into(), "`label` must be"),
-        ("version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"(\"\n".into(), "invalid regex"),
-        (format!("version = 1\nid = \"common\"\n{rule}"), "'common' is loaded twice (builtin:common and p.toml)"),
+        (
+            format!("version = 1\nid = \"a b\"\n{rule}"),
+            "invalid pack id",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\nfoo = 1\n{rule}"),
+            "unknown top-level key \"foo\"",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}bar = 1\n"),
+            "unknown key \"bar\"",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}anchor = \"a\"\n"),
+            "unknown key \"anchor\"",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}strategy = \"zap\"\n"),
+            "unknown strategy \"zap\"",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}direction = \"client\"\n"),
+            "unknown direction",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}validator = \"real-card\"\n"),
+            "unknown validator",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}flags = [\"q\"]\n"),
+            "unknown regex flag",
+        ),
+        (
+            format!("version = 1\nid = \"a\"\n{rule}{rule}"),
+            "duplicate rule id",
+        ),
+        (
+            "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"<\"\nregex = \"x\"\n".into(),
+            "`label` must be",
+        ),
+        (
+            "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"(\"\n".into(),
+            "invalid regex",
+        ),
+        (
+            format!("version = 1\nid = \"common\"\n{rule}"),
+            "'common' is loaded twice (builtin:common and p.toml)",
+        ),
     ] {
         let found = load(&body);
         assert!(found.contains(expected), "{found}");
@@ -344,7 +402,10 @@ fn strategies_write_what_they_promise_and_warn_of_what_they_lose() {
     let redactor = Redactor::new(&rules).unwrap();
     assert_eq!(redactor.warnings(), Vec::<String>::new());
     let (new, _) = text(&redactor, "AB-123456 AB-123 room 12 db.internal");
-    assert_eq!(new, "•••••3456 ••-123 <ROOM> host.invalid".replace("••-123", "••-123"));
+    assert_eq!(
+        new,
+        "•••••3456 ••-123 <ROOM> host.invalid".replace("••-123", "••-123")
+    );
     let both = "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"x\"\nstrategy = \"replace\"\n";
     let rules = Rules {
         packs: vec![("p".into(), both.as_bytes().to_vec())],
@@ -356,7 +417,9 @@ fn strategies_write_what_they_promise_and_warn_of_what_they_lose() {
 #[test]
 fn packs_resolve_by_hash_and_what_does_not_is_an_error() {
     let json = |id: &str, sha256: &str, salt: &str| {
-        format!(r#"{{"profile":null,"backends":["structural"],"packs":[{{"id":"{id}","path":"gone.toml","sha256":"{sha256}"}}],"salt_mode":"{salt}"}}"#)
+        format!(
+            r#"{{"profile":null,"backends":["structural"],"packs":[{{"id":"{id}","path":"gone.toml","sha256":"{sha256}"}}],"salt_mode":"{salt}"}}"#
+        )
     };
     let given = [("other name".to_owned(), fixture("acme.toml").into_bytes())];
     let files = PackFiles {
@@ -364,18 +427,27 @@ fn packs_resolve_by_hash_and_what_does_not_is_an_error() {
         read: &|_| None,
     };
     let acme = super::pseudonym::pack_hash(&given[0].1);
-    let resolve = |json: &str, salt| {
-        Redactor::from_manifest(&Manifest::parse(json).unwrap(), files, salt)
-    };
+    let resolve =
+        |json: &str, salt| Redactor::from_manifest(&Manifest::parse(json).unwrap(), files, salt);
     assert!(resolve(&json("acme", &acme, "stable"), None).is_ok());
     assert!(resolve(&json("common", bundled::HASH_0_4_0, "stable"), None).is_ok());
     let current = bundled::common().unwrap().sha256;
     assert!(resolve(&json("common", &current, "stable"), None).is_ok());
-    let error = resolve(&json("x", "00", "stable"), None).unwrap_err().to_string();
+    let error = resolve(&json("x", "00", "stable"), None)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("'x'") && error.contains("sha256 00") && error.contains("--pii-pack"));
-    let error = resolve(&json("acme", &acme, "env"), None).unwrap_err().to_string();
+    let error = resolve(&json("acme", &acme, "env"), None)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("--redact-salt-env"), "{error}");
-    assert!(resolve(&json("acme", &acme, "env"), Some(Salt::keyed(b"x".to_vec(), "env"))).is_ok());
+    assert!(
+        resolve(
+            &json("acme", &acme, "env"),
+            Some(Salt::keyed(b"x".to_vec(), "env"))
+        )
+        .is_ok()
+    );
     assert!(Manifest::parse(r#"{"ruleset":3}"#).is_err());
     assert!(Manifest::parse(r#"{"packs":1}"#).is_err());
 }
@@ -389,7 +461,9 @@ fn a_manifest_leads_back_to_the_same_rules() {
         ..Rules::default()
     };
     let redactor = Redactor::new(&rules).unwrap();
-    let json = redactor.manifest("2026-11-29T12:00:00.000000Z").to_json(None);
+    let json = redactor
+        .manifest("2026-11-29T12:00:00.000000Z")
+        .to_json(None);
     let manifest = Manifest::parse(&json).unwrap();
     let files = PackFiles {
         given: &rules.packs,
@@ -405,7 +479,10 @@ fn a_manifest_leads_back_to_the_same_rules() {
         assert!(one.is_some());
         assert_eq!(one, server(&again, &payload).text);
     }
-    assert_eq!(again.manifest("x").to_json(None), redactor.manifest("x").to_json(None));
+    assert_eq!(
+        again.manifest("x").to_json(None),
+        redactor.manifest("x").to_json(None)
+    );
 }
 
 #[test]
@@ -416,7 +493,10 @@ fn the_bundled_pack_names_the_shapes_it_was_released_with() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/packs/common.toml");
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         let text = std::fs::read_to_string(path).unwrap();
-        let old = text.lines().find(|line| line.starts_with("secrets = ")).unwrap();
+        let old = text
+            .lines()
+            .find(|line| line.starts_with("secrets = "))
+            .unwrap();
         std::fs::write(path, text.replace(old, &line)).unwrap();
     }
     let text = std::fs::read_to_string(path).unwrap();
@@ -426,14 +506,49 @@ fn the_bundled_pack_names_the_shapes_it_was_released_with() {
 mod laws {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
 
     const PIECES: &[&str] = &[
-        "a@b.co", "+14155550123", "203.0.113.7", "10.1.2.3", "4111111111111111", "123-45-6789",
-        "DE89370400440532013000", "2001:db8::1", "password=hunter2", "Bearer abcdefghijklmnop",
-        "{\"token\":\"x1\"}", "ghp_q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU", "https://u:p4ss-w@h/x",
-        "Cookie: a=b1; c=d", "\u{200b}", "%40", "é", "•", "<EMAIL>", "<TOKEN>", "REDACTED", "_",
-        "\"", "\\", "\n", " ", "@", ".", ":", "-", "1", "x", "{", "}", "[", "]",
-        "amFuZUBleGFtcGxlLm9yZyBpcyBoZXJlLg==", "st0001", "AB-12345", "\u{0}",
+        "a@b.co",
+        "+14155550123",
+        "203.0.113.7",
+        "10.1.2.3",
+        "4111111111111111",
+        "123-45-6789",
+        "DE89370400440532013000",
+        "2001:db8::1",
+        "password=hunter2",
+        "Bearer abcdefghijklmnop",
+        "{\"token\":\"x1\"}",
+        "ghp_q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU",
+        "https://u:p4ss-w@h/x",
+        "Cookie: a=b1; c=d",
+        "\u{200b}",
+        "%40",
+        "é",
+        "•",
+        "<EMAIL>",
+        "<TOKEN>",
+        "REDACTED",
+        "_",
+        "\"",
+        "\\",
+        "\n",
+        " ",
+        "@",
+        ".",
+        ":",
+        "-",
+        "1",
+        "x",
+        "{",
+        "}",
+        "[",
+        "]",
+        "amFuZUBleGFtcGxlLm9yZyBpcyBoZXJlLg==",
+        "st0001",
+        "AB-12345",
+        "\u{0}",
     ];
 
     fn texts() -> impl Strategy<Value = String> {
@@ -446,15 +561,35 @@ mod laws {
 
     fn values() -> impl Strategy<Value = String> {
         let name = prop_oneof![
-            prop::sample::select(&["token", "max_tokens", "q", "name", "value", "properties", "cookies", "a@b.co", "inputSchema"][..])
-                .prop_map(str::to_owned),
+            prop::sample::select(
+                &[
+                    "token",
+                    "max_tokens",
+                    "q",
+                    "name",
+                    "value",
+                    "properties",
+                    "cookies",
+                    "a@b.co",
+                    "inputSchema"
+                ][..]
+            )
+            .prop_map(str::to_owned),
             texts(),
         ];
         let leaf = prop_oneof![
             texts().prop_map(|text| quoted(&text)),
             texts().prop_map(|text| quoted(&quoted(&text))),
-            prop::sample::select(&["null", "1.0", "4111111111111111", "true", "\"\\ud83d a@b.co\""][..])
-                .prop_map(str::to_owned),
+            prop::sample::select(
+                &[
+                    "null",
+                    "1.0",
+                    "4111111111111111",
+                    "true",
+                    "\"\\ud83d a@b.co\""
+                ][..]
+            )
+            .prop_map(str::to_owned),
         ];
         leaf.prop_recursive(3, 24, 4, move |inner| {
             let members = prop::collection::vec((name.clone(), inner.clone()), 0..4);
@@ -473,12 +608,15 @@ mod laws {
         })
     }
 
-    fn with_pack() -> Redactor {
-        let rules = Rules {
-            packs: vec![("acme.toml".into(), fixture("acme.toml").into_bytes())],
-            ..Rules::default()
-        };
-        Redactor::new(&rules).unwrap()
+    fn with_pack() -> &'static Redactor {
+        static WITH_PACK: LazyLock<Redactor> = LazyLock::new(|| {
+            let rules = Rules {
+                packs: vec![("acme.toml".into(), fixture("acme.toml").into_bytes())],
+                ..Rules::default()
+            };
+            Redactor::new(&rules).unwrap()
+        });
+        &WITH_PACK
     }
 
     proptest! {
@@ -488,9 +626,9 @@ mod laws {
         fn twice_is_once_and_json_stays_json(value in values()) {
             let redactor = with_pack();
             let payload = result(&value);
-            if let Some(once) = server(&redactor, &payload).text {
+            if let Some(once) = server(redactor, &payload).text {
                 serde_json::from_str::<&RawValue>(&once).unwrap();
-                prop_assert_eq!(server(&redactor, &once).text, None, "{}", once);
+                prop_assert_eq!(server(redactor, &once).text, None, "{}", once);
             }
         }
 
@@ -514,7 +652,7 @@ mod laws {
 
         #[test]
         fn no_payload_panics(payload in ".{0,80}") {
-            server(&with_pack(), &payload);
+            server(with_pack(), &payload);
         }
     }
 }

@@ -95,7 +95,11 @@ fn mod97(text: &str) -> bool {
 /// The prefixes and lengths that card networks give out (ISO/IEC 7812).
 fn is_card_number(text: &str) -> bool {
     let all: Vec<u32> = digits(text).collect();
-    let prefix = |length: usize| all.iter().take(length).fold(0, |sum, digit| sum * 10 + digit);
+    let prefix = |length: usize| {
+        all.iter()
+            .take(length)
+            .fold(0, |sum, digit| sum * 10 + digit)
+    };
     let (two, three, four) = (prefix(2), prefix(3), prefix(4));
     match all.len() {
         13 | 19 if two / 10 == 4 => true,

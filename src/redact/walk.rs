@@ -242,7 +242,10 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
     }
 
     fn structural_rule(&mut self) -> Option<Match<'r>> {
-        let pending = self.frames.last_mut().and_then(|frame| frame.pending.take());
+        let pending = self
+            .frames
+            .last_mut()
+            .and_then(|frame| frame.pending.take());
         let locators = &self.run.redactor.locators;
         if !locators.has_pointers() || self.start.nested {
             return pending;
@@ -324,11 +327,16 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             if short && frame.zone.has_data() {
                 let item = decode(unquoted(span).of(self.text));
                 let flag = flag_name(&item).filter(|_| item.starts_with("--"));
-                frame.pending = flag.and_then(|flag| redactor.locators.by_name(&without_markers(flag)));
+                frame.pending =
+                    flag.and_then(|flag| redactor.locators.by_name(&without_markers(flag)));
             }
             return;
         }
-        let is = |names: &[&str]| names.iter().any(|name| frame.key.eq_ignore_ascii_case(name));
+        let is = |names: &[&str]| {
+            names
+                .iter()
+                .any(|name| frame.key.eq_ignore_ascii_case(name))
+        };
         if short && is(&["name", "key", "header", "field"]) {
             frame.label = Some(decode(unquoted(span).of(self.text)).into_owned());
         } else if is(&["value"]) && frame.value.is_none() {
@@ -362,7 +370,10 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         if self.run.redactor.past {
             return;
         }
-        let secrets_only = self.frames.last().is_some_and(|frame| !frame.zone.has_data());
+        let secrets_only = self
+            .frames
+            .last()
+            .is_some_and(|frame| !frame.zone.has_data());
         let place = TextPlace {
             name: "",
             secrets_only,
@@ -376,12 +387,21 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         let mut scanned = self.run.text(&text, place);
         for hit in &mut scanned.hits {
             // What names something beside it is no name itself: only shapes are rewritten.
-            let rule = self.run.redactor.active.iter().find(|active| active.rule.id == hit.rule);
+            let rule = self
+                .run
+                .redactor
+                .active
+                .iter()
+                .find(|active| active.rule.id == hit.rule);
             let secret = match rule {
                 Some(active) => active.rule.class == super::pack::Class::Secret,
                 None => !hit.rule.ends_with("-value"),
             };
-            hit.action = if secret { Action::Replaced } else { Action::Reported };
+            hit.action = if secret {
+                Action::Replaced
+            } else {
+                Action::Reported
+            };
         }
         let replaced: Vec<_> = scanned
             .hits

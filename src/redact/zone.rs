@@ -128,17 +128,27 @@ const PEEK: usize = 2048;
 /// first member is an object that describes values. `key_end` is where the key ends.
 pub(super) fn is_schema_properties(text: &str, key_end: u32) -> bool {
     const KEYWORDS: [&str; 14] = [
-        "type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "description", "format",
-        "title", "items", "properties", "pattern", "additionalProperties",
+        "type",
+        "$ref",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "description",
+        "format",
+        "title",
+        "items",
+        "properties",
+        "pattern",
+        "additionalProperties",
     ];
     let start = key_end as usize;
     let rest = text.get(start..).unwrap_or_default();
     let colon = rest.len() - rest.trim_start_matches([' ', '\n', '\r', '\t', ':']).len();
     let span = Span::new(start + colon, (start + colon + PEEK).min(text.len()));
     let mut scanner = Scanner::over(text, span);
-    let opens = |scanner: &mut Scanner<'_>| {
-        matches!(scanner.next_token(), Ok(Some(token)) if token.kind == Kind::BeginObject)
-    };
+    let opens = |scanner: &mut Scanner<'_>| matches!(scanner.next_token(), Ok(Some(token)) if token.kind == Kind::BeginObject);
     if !opens(&mut scanner) || !matches!(scanner.next_key(), Ok(Some(_))) || !opens(&mut scanner) {
         return false;
     }
