@@ -9,8 +9,8 @@ use super::{RedactError, bundled};
 use crate::cassette::Cassette;
 use crate::cassette::locate::whole;
 use crate::cassette::place::{Draft, Identity, place};
-use crate::finding::{Evidence, Report, RuleId, RuleInfo, Severity};
-use crate::wire::json::Span;
+use crate::finding::{Evidence, Finding, Report, RuleId, RuleInfo, Severity};
+use crate::wire::json::{Span, decode};
 
 /// The rules of the check, for the catalogue.
 pub(crate) const RULES: [RuleInfo; 3] = [NO_MANIFEST, OTHER_PROFILE, LEFT_OVER];
@@ -87,12 +87,18 @@ pub(crate) fn check(
     }
     let redactor = scanner(manifest.as_ref(), options.files)?;
     let mut reported = Vec::new();
+    let mut names = Vec::new();
     let ours = manifest.as_ref().is_none_or(|manifest| !manifest.is_past());
     for (pointer, hits) in scan_cassette(cassette, &redactor) {
         for hit in hits {
             // 0.4.0 keeps the session id as it is, and says so nowhere.
             if hit.rule == SESSION_RULE && !ours {
                 continue;
+            }
+            if let (true, Some(part)) = (hit.in_name, &hit.part) {
+                let name = decode(hit.span.of(text));
+                let secret = name.get(part.clone()).unwrap_or_default().to_owned();
+                names.push((escaped(&secret), escaped(&hit.sample)));
             }
             match hit.action {
                 Action::Reported => {
@@ -107,9 +113,25 @@ pub(crate) fn check(
     Ok(Report {
         cassette: cassette.name().to_owned(),
         baseline: None,
-        findings: place(cassette, drafts),
+        findings: without_names(place(cassette, drafts), &names),
         notes,
     })
+}
+
+/// Findings whose pointers tell no member name that is a finding itself.
+fn without_names(mut findings: Vec<Finding>, names: &[(String, String)]) -> Vec<Finding> {
+    for finding in &mut findings {
+        for (name, sample) in names {
+            if finding.locator.contains(name.as_str()) {
+                finding.locator = finding.locator.replace(name.as_str(), sample);
+            }
+        }
+    }
+    findings
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// What the manifest says against what is required.

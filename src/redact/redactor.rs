@@ -74,6 +74,8 @@ pub(crate) struct Hit {
     pub(crate) span: Span,
     /// The part of the string's decoded text, if the match stands there as it is.
     pub(crate) part: Option<Range<usize>>,
+    /// Whether it stands in a member name, which pointers must not tell either.
+    pub(crate) in_name: bool,
     /// At most six characters of what was found, and `…`.
     pub(crate) sample: String,
     pub(crate) action: Action,

@@ -216,6 +216,7 @@ fn session(token: &str, redactor: &Redactor) -> Redaction {
             pointer: String::new(),
             span: Span::new(1, token.len().saturating_sub(1)),
             part: None,
+            in_name: false,
             sample: scan::sample(&id),
             action: Action::Replaced,
         }],

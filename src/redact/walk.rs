@@ -6,7 +6,7 @@
 use super::locator::Match;
 use super::names::Holds;
 use super::redactor::{Action, Edit, Hit, MessageContext, Redactor};
-use super::scan::{Levels, TextPlace, sample, without_markers};
+use super::scan::{Levels, TextHit, TextPlace, sample, without_markers};
 use super::zone::{Zone, is_schema_properties, lists_definitions};
 use crate::cassette::Sender;
 use crate::pattern::Budget;
@@ -109,6 +109,8 @@ struct Frame<'r> {
     start: u32,
     /// The member whose value comes next.
     key: String,
+    /// What pointers call it, if that is not what it is called.
+    shown: Option<String>,
     /// What that member's value is.
     child: Zone,
     /// The index of the next item of an array.
@@ -186,6 +188,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             false => None,
         };
         frame.key = name;
+        frame.shown = None;
         if frame.child != Zone::Protocol && may_hold_data(&token, self.text) {
             self.scan_key(token);
         }
@@ -261,6 +264,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             outer,
             start: token.span.start,
             key: String::new(),
+            shown: None,
             child: zone,
             index: 0,
             pending: None,
@@ -410,7 +414,17 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             .filter_map(|hit| hit.range.clone())
             .collect();
         scanned.parts.retain(|(range, _)| replaced.contains(range));
+        if scanned.hits.is_empty() {
+            return;
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.shown = Some(masked(&text, &scanned.hits));
+        }
+        let before = self.found.hits.len();
         self.take(token, scanned);
+        for hit in self.found.hits.iter_mut().skip(before) {
+            hit.in_name = true;
+        }
     }
 
     fn scan(&mut self, token: Token, place: TextPlace<'_>) {
@@ -432,6 +446,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
                 pointer: pointer.clone(),
                 span: inner,
                 part: None,
+                in_name: false,
                 sample: String::new(),
                 action: Action::Unscanned,
             });
@@ -442,6 +457,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
                 pointer: pointer.clone(),
                 span: inner,
                 part: hit.range,
+                in_name: false,
                 sample: hit.sample,
                 action: hit.action,
             });
@@ -524,6 +540,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             pointer,
             span: value,
             part: None,
+            in_name: false,
             sample: sample(&shown),
             action: Action::Replaced,
         });
@@ -537,6 +554,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             pointer,
             span,
             part: None,
+            in_name: false,
             sample: String::new(),
             action: Action::Unscanned,
         });
@@ -556,12 +574,29 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         for frame in &self.frames {
             pointer.push('/');
             match frame.object {
-                true => pointer.push_str(&frame.key.replace('~', "~0").replace('/', "~1")),
+                true => {
+                    let key = frame.shown.as_ref().unwrap_or(&frame.key);
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                }
                 false => pointer.push_str(&frame.index.to_string()),
             }
         }
         pointer
     }
+}
+
+/// A name with samples in place of what was found in it.
+fn masked(name: &str, hits: &[TextHit]) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for hit in hits {
+        let Some(range) = &hit.range else { continue };
+        out.push_str(name.get(at..range.start).unwrap_or_default());
+        out.push_str(&hit.sample);
+        at = range.end;
+    }
+    out.push_str(name.get(at..).unwrap_or_default());
+    out
 }
 
 fn escaped(text: &str) -> String {
