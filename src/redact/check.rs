@@ -122,7 +122,7 @@ pub(crate) fn check(
 fn without_names(mut findings: Vec<Finding>, names: &[(String, String)]) -> Vec<Finding> {
     for finding in &mut findings {
         for (name, sample) in names {
-            if finding.locator.contains(name.as_str()) {
+            if !name.is_empty() && finding.locator.contains(name.as_str()) {
                 finding.locator = finding.locator.replace(name.as_str(), sample);
             }
         }

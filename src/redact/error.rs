@@ -7,7 +7,7 @@ use crate::pattern::PackError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RedactError {
     #[error(transparent)]
-    Pack(#[from] PackError),
+    Pack(#[from] Box<PackError>),
     #[error("redaction pack id '{id}' is loaded twice ({first} and {second})")]
     PackTwice {
         id: String,
@@ -28,6 +28,13 @@ pub(crate) enum RedactError {
         sha256: String,
         path: String,
     },
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "replay applies the rules of a recording to live requests"
+        )
+    )]
     #[error(
         "the recording's pseudonyms are keyed (salt_mode '{mode}'); give the same salt with \
          --redact-salt-env or --redact-salt-file"
@@ -48,4 +55,10 @@ pub(crate) enum RedactError {
     Manifest { what: &'static str },
     #[error("the scrubbed text would no longer be a cassette: {0}")]
     Broken(#[from] Box<LoadError>),
+}
+
+impl From<PackError> for RedactError {
+    fn from(error: PackError) -> Self {
+        RedactError::Pack(Box::new(error))
+    }
 }
