@@ -28,13 +28,6 @@ pub(crate) enum RedactError {
         sha256: String,
         path: String,
     },
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "replay applies the rules of a recording to live requests"
-        )
-    )]
     #[error(
         "the recording's pseudonyms are keyed (salt_mode '{mode}'); give the same salt with \
          --redact-salt-env or --redact-salt-file"

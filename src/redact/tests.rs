@@ -323,72 +323,61 @@ fn personal_data_in_a_name_is_reported_and_stays() {
     assert_eq!(redaction.hits[0].action, Action::Reported);
 }
 
+/// What is said of a pack with that text.
+fn refusal(body: &str) -> String {
+    let rules = Rules {
+        packs: vec![("p.toml".into(), body.as_bytes().to_vec())],
+        ..Rules::default()
+    };
+    Redactor::new(&rules).unwrap_err().to_string()
+}
+
+const RULE: &str = "[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"x\"\n";
+
 #[test]
 fn mistakes_in_packs_are_named() {
-    let load = |body: &str| {
-        let rules = Rules {
-            packs: vec![("p.toml".into(), body.as_bytes().to_vec())],
-            ..Rules::default()
-        };
-        Redactor::new(&rules).unwrap_err().to_string()
-    };
-    let rule = "[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"x\"\n";
-    for (body, expected) in [
+    for (head, expected) in [
         (
-            format!("version = 2\nid = \"a\"\n{rule}"),
+            "version = 2\nid = \"a\"",
             "redaction pack p.toml:1: unsupported version 2",
         ),
-        (format!("version = 1\n{rule}"), "missing key `id`"),
+        ("version = 1", "missing key `id`"),
+        ("version = 1\nid = \"a b\"", "invalid pack id"),
         (
-            format!("version = 1\nid = \"a b\"\n{rule}"),
-            "invalid pack id",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\nfoo = 1\n{rule}"),
+            "version = 1\nid = \"a\"\nfoo = 1",
             "unknown top-level key \"foo\"",
         ),
         (
-            format!("version = 1\nid = \"a\"\n{rule}bar = 1\n"),
-            "unknown key \"bar\"",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}anchor = \"a\"\n"),
-            "unknown key \"anchor\"",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}strategy = \"zap\"\n"),
-            "unknown strategy \"zap\"",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}direction = \"client\"\n"),
-            "unknown direction",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}validator = \"real-card\"\n"),
-            "unknown validator",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}flags = [\"q\"]\n"),
-            "unknown regex flag",
-        ),
-        (
-            format!("version = 1\nid = \"a\"\n{rule}{rule}"),
-            "duplicate rule id",
-        ),
-        (
-            "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"<\"\nregex = \"x\"\n".into(),
-            "`label` must be",
-        ),
-        (
-            "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"(\"\n".into(),
-            "invalid regex",
-        ),
-        (
-            format!("version = 1\nid = \"common\"\n{rule}"),
+            "version = 1\nid = \"common\"",
             "'common' is loaded twice (builtin:common and p.toml)",
         ),
     ] {
-        let found = load(&body);
+        let found = refusal(&format!("{head}\n{RULE}"));
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn mistakes_in_rules_are_named() {
+    for (line, expected) in [
+        ("bar = 1", "unknown key \"bar\""),
+        ("anchor = \"a\"", "unknown key \"anchor\""),
+        ("strategy = \"zap\"", "unknown strategy \"zap\""),
+        ("direction = \"client\"", "unknown direction"),
+        ("validator = \"real-card\"", "unknown validator"),
+        ("flags = [\"q\"]", "unknown regex flag"),
+        (RULE, "duplicate rule id"),
+        (
+            "[[rules]]\nid = \"y\"\nlabel = \"<\"\nregex = \"x\"",
+            "`label` must be",
+        ),
+        (
+            "[[rules]]\nid = \"y\"\nlabel = \"Y\"\nregex = \"(\"",
+            "invalid regex",
+        ),
+        ("[[rules]]\nid = \"y z\"", "invalid rule id"),
+    ] {
+        let found = refusal(&format!("version = 1\nid = \"a\"\n{RULE}{line}\n"));
         assert!(found.contains(expected), "{found}");
     }
 }
@@ -402,10 +391,7 @@ fn strategies_write_what_they_promise_and_warn_of_what_they_lose() {
     let redactor = Redactor::new(&rules).unwrap();
     assert_eq!(redactor.warnings(), Vec::<String>::new());
     let (new, _) = text(&redactor, "AB-123456 AB-123 room 12 db.internal");
-    assert_eq!(
-        new,
-        "•••••3456 ••-123 <ROOM> host.invalid".replace("••-123", "••-123")
-    );
+    assert_eq!(new, "•••••3456 ••-123 <ROOM> host.invalid");
     let both = "version = 1\nid = \"a\"\n[[rules]]\nid = \"x\"\nlabel = \"X\"\nregex = \"x\"\nstrategy = \"replace\"\n";
     let rules = Rules {
         packs: vec![("p".into(), both.as_bytes().to_vec())],
