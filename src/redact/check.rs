@@ -11,6 +11,8 @@ use crate::cassette::locate::whole;
 use crate::cassette::place::{Draft, Identity, place};
 use crate::finding::{Evidence, Finding, Report, RuleId, RuleInfo, Severity};
 use crate::wire::json::{Span, decode};
+use aho_corasick::{AhoCorasickBuilder, MatchKind};
+use std::collections::BTreeMap;
 
 /// The rules of the check, for the catalogue.
 pub(crate) const RULES: [RuleInfo; 3] = [NO_MANIFEST, OTHER_PROFILE, LEFT_OVER];
@@ -87,7 +89,7 @@ pub(crate) fn check(
     }
     let redactor = scanner(manifest.as_ref(), options.files)?;
     let mut reported = Vec::new();
-    let mut names = Vec::new();
+    let mut names = BTreeMap::new();
     let ours = manifest.as_ref().is_none_or(|manifest| !manifest.is_past());
     for (pointer, hits) in scan_cassette(cassette, &redactor) {
         for hit in hits {
@@ -98,7 +100,9 @@ pub(crate) fn check(
             if let (true, Some(part)) = (hit.in_name, &hit.part) {
                 let name = decode(hit.span.of(text));
                 let secret = name.get(part.clone()).unwrap_or_default().to_owned();
-                names.push((escaped(&secret), escaped(&hit.sample)));
+                if !secret.is_empty() {
+                    names.insert(escaped(&secret), escaped(&hit.sample));
+                }
             }
             match hit.action {
                 Action::Reported => {
@@ -113,21 +117,31 @@ pub(crate) fn check(
     Ok(Report {
         cassette: cassette.name().to_owned(),
         baseline: None,
-        findings: without_names(place(cassette, drafts), &names),
+        findings: without_names(place(cassette, drafts), &names)?,
         notes,
     })
 }
 
 /// Findings whose pointers tell no member name that is a finding itself.
-fn without_names(mut findings: Vec<Finding>, names: &[(String, String)]) -> Vec<Finding> {
+fn without_names(
+    mut findings: Vec<Finding>,
+    names: &BTreeMap<String, String>,
+) -> Result<Vec<Finding>, RedactError> {
+    if names.is_empty() {
+        return Ok(findings);
+    }
+    let mut builder = AhoCorasickBuilder::new();
+    builder.match_kind(MatchKind::LeftmostLongest);
+    let samples: Vec<&str> = names.values().map(String::as_str).collect();
+    let automaton = builder
+        .build(names.keys())
+        .map_err(|_| RedactError::TooManyNames)?;
     for finding in &mut findings {
-        for (name, sample) in names {
-            if !name.is_empty() && finding.locator.contains(name.as_str()) {
-                finding.locator = finding.locator.replace(name.as_str(), sample);
-            }
+        if automaton.is_match(&finding.locator) {
+            finding.locator = automaton.replace_all(&finding.locator, &samples);
         }
     }
-    findings
+    Ok(findings)
 }
 
 fn escaped(name: &str) -> String {

@@ -42,6 +42,8 @@ pub(crate) enum RedactError {
         wanted: &'static str,
         fix: &'static str,
     },
+    #[error("too many member names hold secrets or personal data to report them")]
+    TooManyNames,
     #[error("the salt is empty")]
     EmptySalt,
     #[error("the redaction manifest is damaged: {what}")]

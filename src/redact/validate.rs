@@ -96,9 +96,19 @@ fn mod97(text: &str) -> bool {
     rest == 1
 }
 
+/// The end of what stands before a match: enough to see what it belongs to, and not so
+/// much that many matches cost the square of a text.
+fn tail(before: &str) -> &str {
+    let mut start = before.len().saturating_sub(256);
+    while !before.is_char_boundary(start) {
+        start += 1;
+    }
+    before.get(start..).unwrap_or_default()
+}
+
 /// Whether a text ends in `scheme://user:`, so that a password and a host come next.
 fn follows_user(before: &str) -> bool {
-    let Some(rest) = before.strip_suffix(':') else {
+    let Some(rest) = tail(before).strip_suffix(':') else {
         return false;
     };
     let stops = |c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '<' | '>');
@@ -228,7 +238,7 @@ fn is_product(before: &str) -> bool {
     if before.ends_with("==") || before.ends_with(">=") || before.ends_with("~=") {
         return true;
     }
-    let Some(product) = before.strip_suffix('/') else {
+    let Some(product) = tail(before).strip_suffix('/') else {
         return false;
     };
     // `http://` is none.
