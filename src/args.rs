@@ -3,8 +3,9 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
+use self::redaction::{RedactArgs, RedactionCheckArgs};
 use crate::command::{
-    self, Context, Exit, Outcome, Output, PolicyFrom, RuleFlags, Shared, without_old_commands,
+    self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
 };
 use crate::config::{Check, LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
@@ -17,6 +18,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 mod examples;
+mod redaction;
 
 /// Runs the command line `argv`, the program's name included.
 ///
@@ -263,66 +265,6 @@ struct DiffArgs {
 }
 
 #[derive(Args)]
-#[command(after_long_help = examples::REDACTION_CHECK)]
-struct RedactionCheckArgs {
-    /// The profile that the manifests must name, if the first argument neither ends in .json
-    /// nor is a file; then the cassettes
-    #[arg(required = true, value_name = "[PROFILE] CASSETTE")]
-    arguments: Vec<PathBuf>,
-    /// A redaction pack that a manifest names, if it is no longer where it was (repeatable)
-    #[arg(long = "pii-pack", value_name = "FILE")]
-    packs: Vec<PathBuf>,
-    #[command(flatten)]
-    output: OutputArgs,
-}
-
-#[derive(Args)]
-#[command(after_long_help = examples::REDACT)]
-#[command(group(clap::ArgGroup::new("target").required(true).args(["in_place", "to", "dry_run"])))]
-struct RedactArgs {
-    /// The cassettes
-    #[arg(required = true, value_name = "CASSETTE")]
-    cassettes: Vec<PathBuf>,
-    /// Replace the files
-    #[arg(long)]
-    in_place: bool,
-    /// Write the scrubbed cassette to this file (one CASSETTE only)
-    #[arg(long, value_name = "FILE")]
-    to: Option<PathBuf>,
-    /// Write nothing, only say what would change
-    #[arg(long)]
-    dry_run: bool,
-    #[command(flatten)]
-    rules: RedactionArgs,
-}
-
-/// What to redact: the flags that `record` has too.
-#[derive(Args)]
-#[command(next_help_heading = "Redaction options")]
-struct RedactionArgs {
-    /// Also redact the members that this glob names, or the value at this JSON pointer into
-    /// the payload (repeatable) [default REPLACEMENT: REDACTED]
-    #[arg(long, value_name = "LOCATOR[=REPLACEMENT]", allow_hyphen_values = true)]
-    redact: Vec<String>,
-    /// Leave out the default names and the bundled pack
-    #[arg(long)]
-    no_default_redactions: bool,
-    /// A TOML file with patterns of your own, added to the bundled ones (repeatable)
-    #[arg(long = "pii-pack", value_name = "FILE")]
-    packs: Vec<PathBuf>,
-    /// The name that the manifest gets, for `redaction-check NAME`
-    #[arg(long, value_name = "NAME")]
-    redact_profile: Option<String>,
-    /// Key the markers with the salt in MCP_CASSETTE_REDACT_SALT, so that nobody without it
-    /// can guess values and compare
-    #[arg(long, conflicts_with = "redact_salt_file")]
-    redact_salt_env: bool,
-    /// Key the markers with the content of this file, without its last line break
-    #[arg(long, value_name = "FILE")]
-    redact_salt_file: Option<PathBuf>,
-}
-
-#[derive(Args)]
 #[command(after_long_help = examples::INSPECT)]
 struct InspectArgs {
     /// The cassette
@@ -513,46 +455,6 @@ impl DiffArgs {
             tools_only: self.tools_only,
             outputs: self.output.all(),
             shared,
-        }
-    }
-}
-
-impl RedactionCheckArgs {
-    fn options(self, shared: Shared) -> command::redaction_check::Options {
-        command::redaction_check::Options {
-            arguments: self.arguments,
-            packs: self.packs,
-            outputs: self.output.all(),
-            shared,
-        }
-    }
-}
-
-impl RedactArgs {
-    fn options(self, shared: Shared) -> command::redact::Options {
-        use command::redact::{Options, Target};
-        Options {
-            cassettes: self.cassettes,
-            target: match self.to {
-                Some(path) => Target::To(path),
-                None if self.in_place => Target::InPlace,
-                None => Target::DryRun,
-            },
-            rules: self.rules.flags(),
-            shared,
-        }
-    }
-}
-
-impl RedactionArgs {
-    fn flags(self) -> RuleFlags {
-        RuleFlags {
-            redact: self.redact,
-            no_defaults: self.no_default_redactions,
-            packs: self.packs,
-            profile: self.redact_profile,
-            salt_env: self.redact_salt_env,
-            salt_file: self.redact_salt_file,
         }
     }
 }

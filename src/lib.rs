@@ -33,10 +33,6 @@
 #[cfg(feature = "cli")]
 mod args;
 #[cfg(feature = "cli")]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "no command compares with git yet")
-)]
 mod baseline;
 pub mod cassette;
 #[cfg(feature = "cli")]

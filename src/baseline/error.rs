@@ -161,6 +161,7 @@ pub(crate) enum BaselineError {
     EventMalformed { event: String, message: String },
 }
 
+#[cfg(test)]
 impl BaselineError {
     /// The commit that one fetch could bring, and whether that fetch may be shallow.
     pub(crate) fn missing_commit(&self) -> Option<(CommitId, bool)> {

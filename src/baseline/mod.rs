@@ -17,5 +17,4 @@ mod tests;
 pub(crate) use ci::{Environment, Plan, event_file, plan};
 pub(crate) use error::BaselineError;
 pub(crate) use git::{Base, BaseCommit, Pair, Pairing, Repository, Status, Trust};
-pub(crate) use id::CommitId;
 pub(crate) use path::RepoPath;

@@ -15,6 +15,7 @@ impl RepoPath {
     }
 
     /// From the bytes that a tree has.
+    #[cfg(test)]
     pub(crate) fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         RepoPath(bytes.into())
     }

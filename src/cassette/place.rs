@@ -313,7 +313,9 @@ fn mask(
         let value = text.get(range.clone()).unwrap_or_default();
         if range.start >= at {
             from = from.or((highlight.start <= range.start).then_some(out.len()));
-            out.extend(value.chars().take(6));
+            // Of a short value six characters would be most of it.
+            let shown = (value.chars().take(12).count() / 2).min(6);
+            out.extend(value.chars().take(shown));
         }
         out.push('…');
         if highlight.end <= range.end && to.is_none() {

@@ -6,16 +6,33 @@ use thiserror::Error;
 
 use super::translate::RegexError;
 
+/// What a pack is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PackKind {
+    /// Patterns that lint looks for.
+    Pattern,
+    /// Rules of redaction.
+    Redaction,
+}
+
+impl fmt::Display for PackKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            PackKind::Pattern => "pattern pack",
+            PackKind::Redaction => "redaction pack",
+        })
+    }
+}
+
 /// A pack that cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{noun} {file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[error("{kind} {file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub(crate) struct PackError {
-    /// The kind of pack.
-    pub(crate) noun: &'static str,
+    pub(crate) kind: PackKind,
     /// The name of the pack, as it was given.
     pub(crate) file: String,
     /// Counted from 1.
-    pub(crate) line: Option<usize>,
+    pub(crate) line: Option<u32>,
     pub(crate) problem: Problem,
 }
 
@@ -76,8 +93,8 @@ pub(crate) enum Problem {
     UnknownWord {
         rule: Rule,
         key: &'static str,
-        found: String,
-        known: Vec<&'static str>,
+        found: Box<str>,
+        known: Box<[&'static str]>,
     },
     #[error("{rule}: unknown surface {}{}", quoted(found), choices(found, known))]
     UnknownSurface {

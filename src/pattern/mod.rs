@@ -22,7 +22,7 @@ mod differential;
 mod matcher_tests;
 
 pub(crate) use backtracking::Budget;
-pub(crate) use error::{PackError, Problem, Rule};
+pub(crate) use error::{PackError, PackKind, Problem, Rule};
 pub(crate) use matcher::{Matcher, Outcome};
 pub(crate) use syntax::Flags;
 pub(crate) use table::{Fields, Layout, Mistake, PackSource, read_pack};

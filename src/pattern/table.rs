@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use super::{Flags, Matcher, PackError, Problem, Rule};
+use super::{Flags, Matcher, PackError, PackKind, Problem, Rule};
 
 /// Larger packs are refused before they are parsed.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -29,8 +29,7 @@ pub(crate) type Mistake = (Problem, Option<Range<usize>>);
 /// What a kind of pack looks like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// What messages call such a pack.
-    pub(crate) noun: &'static str,
+    pub(crate) kind: PackKind,
     /// The keys at the top, `version` included.
     pub(crate) top: &'static [&'static str],
     /// The array of tables that holds the rules.
@@ -53,7 +52,7 @@ pub(crate) fn read_pack<S>(
     each: impl FnMut(&mut S, Fields<'_, '_>) -> Result<(), Mistake>,
 ) -> Result<(), PackError> {
     read_table(source, layout, state, head, each).map_err(|(problem, at)| PackError {
-        noun: layout.noun,
+        kind: layout.kind,
         file: source.name.to_owned(),
         line: at.map(|at| line_of(source.bytes, at.start)),
         problem,
@@ -235,7 +234,7 @@ impl<'t, 'i> Fields<'t, 'i> {
         match words.iter().find(|(word, _)| *word == found) {
             Some((_, value)) => Ok(Some(*value)),
             None => {
-                let (rule, found) = (self.rule.clone(), found.to_owned());
+                let (rule, found) = (self.rule.clone(), found.into());
                 let known = words.iter().map(|(word, _)| *word).collect();
                 let problem = Problem::UnknownWord {
                     rule,
@@ -292,7 +291,8 @@ impl<'t, 'i> Fields<'t, 'i> {
 }
 
 /// The line of a byte, counted from 1.
-fn line_of(bytes: &[u8], at: usize) -> usize {
+fn line_of(bytes: &[u8], at: usize) -> u32 {
     let before = bytes.get(..at).unwrap_or(bytes);
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
+    let feeds = before.iter().filter(|byte| **byte == b'\n').count();
+    u32::try_from(feeds + 1).unwrap_or(u32::MAX)
 }

@@ -4,13 +4,15 @@ use super::locator::{NAMES_OF_0_4_0, Structural};
 use super::manifest::{Manifest, PackFiles};
 use super::pseudonym::Salt;
 use super::redactor::{Action, Hit, Parts, Redactor};
-use super::rewrite::scan_cassette;
+use super::rewrite::{SESSION_RULE, scan_cassette};
 use super::{RedactError, bundled};
 use crate::cassette::Cassette;
 use crate::cassette::locate::whole;
 use crate::cassette::place::{Draft, Identity, place};
-use crate::finding::{Evidence, Report, RuleId, RuleInfo, Severity};
-use crate::wire::json::Span;
+use crate::finding::{Evidence, Finding, Report, RuleId, RuleInfo, Severity};
+use crate::wire::json::{Span, decode};
+use aho_corasick::{AhoCorasickBuilder, MatchKind};
+use std::collections::BTreeMap;
 
 /// The rules of the check, for the catalogue.
 pub(crate) const RULES: [RuleInfo; 3] = [NO_MANIFEST, OTHER_PROFILE, LEFT_OVER];
@@ -88,11 +90,24 @@ pub(crate) fn check(
     }
     let redactor = scanner(manifest.as_ref(), options.files)?;
     let mut reported = Vec::new();
-    for part in scan_cassette(cassette, &redactor) {
-        for hit in part.hits {
+    let mut names = BTreeMap::new();
+    let ours = manifest.as_ref().is_none_or(|manifest| !manifest.is_past());
+    for (pointer, hits) in scan_cassette(cassette, &redactor) {
+        for hit in hits {
+            // 0.4.0 keeps the session id as it is, and says so nowhere.
+            if hit.rule == SESSION_RULE && !ours {
+                continue;
+            }
+            if let (true, Some(part)) = (hit.in_name, &hit.part) {
+                let name = decode(hit.span.of(text));
+                let secret = name.get(part.clone()).unwrap_or_default().to_owned();
+                if !secret.is_empty() {
+                    names.insert(escaped(&secret), escaped(&hit.sample));
+                }
+            }
             match hit.action {
                 Action::Reported => {
-                    reported.push(format!("{}{} ({})", part.prefix, hit.pointer, hit.rule));
+                    reported.push(format!("{pointer}{} ({})", hit.pointer, hit.rule));
                 }
                 Action::Replaced => drafts.push(left_over(&hit)),
                 Action::Unscanned => drafts.push(unchecked(&hit)),
@@ -103,9 +118,35 @@ pub(crate) fn check(
     Ok(Report {
         cassette: cassette.name().to_owned(),
         baseline: None,
-        findings: place(cassette, drafts),
+        findings: without_names(place(cassette, drafts), &names)?,
         notes,
     })
+}
+
+/// Findings whose pointers tell no member name that is a finding itself.
+fn without_names(
+    mut findings: Vec<Finding>,
+    names: &BTreeMap<String, String>,
+) -> Result<Vec<Finding>, RedactError> {
+    if names.is_empty() {
+        return Ok(findings);
+    }
+    let mut builder = AhoCorasickBuilder::new();
+    builder.match_kind(MatchKind::LeftmostLongest);
+    let samples: Vec<&str> = names.values().map(String::as_str).collect();
+    let automaton = builder
+        .build(names.keys())
+        .map_err(|_| RedactError::TooManyNames)?;
+    for finding in &mut findings {
+        if automaton.is_match(&finding.locator) {
+            finding.locator = automaton.replace_all(&finding.locator, &samples);
+        }
+    }
+    Ok(findings)
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// What the manifest says against what is required.

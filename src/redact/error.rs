@@ -7,7 +7,7 @@ use crate::pattern::PackError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RedactError {
     #[error(transparent)]
-    Pack(#[from] PackError),
+    Pack(#[from] Box<PackError>),
     #[error("redaction pack id '{id}' is loaded twice ({first} and {second})")]
     PackTwice {
         id: String,
@@ -42,10 +42,18 @@ pub(crate) enum RedactError {
         wanted: &'static str,
         fix: &'static str,
     },
+    #[error("too many member names hold secrets or personal data to report them")]
+    TooManyNames,
     #[error("the salt is empty")]
     EmptySalt,
     #[error("the redaction manifest is damaged: {what}")]
     Manifest { what: &'static str },
     #[error("the scrubbed text would no longer be a cassette: {0}")]
     Broken(#[from] Box<LoadError>),
+}
+
+impl From<PackError> for RedactError {
+    fn from(error: PackError) -> Self {
+        RedactError::Pack(Box::new(error))
+    }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Entry {
     pub(super) id: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub(super) path: String,
     pub(super) sha256: String,
 }
@@ -52,6 +52,11 @@ pub(super) struct Entry {
 pub(super) struct Locator {
     pub(super) locator: String,
     pub(super) replacement: String,
+}
+
+/// 0.4.0 may write null for a pack that was no file.
+fn or_empty<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 fn stable() -> String {
@@ -245,6 +250,13 @@ impl Redactor {
     /// # Errors
     ///
     /// A pack that cannot be resolved, a salt that is missing.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "replay applies the rules of a recording to live requests"
+        )
+    )]
     pub(crate) fn from_manifest(
         manifest: &Manifest,
         files: PackFiles<'_>,

@@ -13,11 +13,13 @@
 mod bundled;
 mod check;
 mod cookies;
+mod edits;
 mod encoded;
 mod error;
 mod islands;
 mod locator;
 mod manifest;
+mod markers;
 mod names;
 mod pack;
 mod pseudonym;

@@ -3,7 +3,7 @@
 use super::pseudonym::pack_hash;
 use super::validate::Validator;
 use crate::pattern::{
-    Fields, Layout, Matcher, Mistake, PackError, PackSource, Problem, Rule, read_pack,
+    Fields, Layout, Matcher, Mistake, PackError, PackKind, PackSource, Problem, Rule, read_pack,
 };
 
 /// Rules in one pack; each may be run over every text.
@@ -13,7 +13,7 @@ const MAX_RULES: usize = 1000;
 const MAX_COMPILED: u64 = 64 * 1024 * 1024;
 
 const LAYOUT: Layout = Layout {
-    noun: "redaction pack",
+    kind: PackKind::Redaction,
     top: &["version", "id", "rules"],
     list: "rules",
     rule: &[
@@ -31,7 +31,7 @@ const LAYOUT: Layout = Layout {
 
 /// What packs of our own may say besides; `packs/common.toml` explains it.
 const BUNDLED_LAYOUT: Layout = Layout {
-    noun: "redaction pack",
+    kind: PackKind::Redaction,
     top: &["version", "id", "rules", "secrets"],
     list: "rules",
     rule: &[

@@ -3,12 +3,15 @@
 use super::locator::{Locators, Structural};
 use super::pack::{Pack, PackRule, Strategy};
 use super::pseudonym::{Key, Salt};
-use super::walk::Run;
+use super::walk::{Found, Run};
 use super::{RedactError, bundled, pack};
 use crate::cassette::Sender;
 use crate::pattern::PackSource;
 use crate::wire::json::Span;
 use std::ops::Range;
+
+/// How often the rules are applied to what they wrote, at most.
+const PASSES: usize = 6;
 
 /// What to redact, as a command line or a test asks for it.
 #[derive(Clone, Debug)]
@@ -49,8 +52,7 @@ pub(crate) struct MessageContext<'a> {
 pub(crate) struct Redaction {
     /// The new payload; `None` if nothing changed.
     pub(crate) text: Option<String>,
-    /// The tokens that are written anew, in the order of the payload.
-    pub(crate) edits: Vec<Edit>,
+    /// Places count in the payload as it was when a rule saw it.
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct Hit {
     pub(crate) span: Span,
     /// The part of the string's decoded text, if the match stands there as it is.
     pub(crate) part: Option<Range<usize>>,
+    /// Whether it stands in a member name, which pointers must not tell either.
+    pub(crate) in_name: bool,
     /// At most six characters of what was found, and `…`.
     pub(crate) sample: String,
     pub(crate) action: Action,
@@ -217,14 +221,54 @@ impl Redactor {
 
     /// Rewrites one payload, which must be a JSON value: a recorded message as it is
     /// about to be stored, or as it stands in a cassette (a raw one as a string).
+    ///
+    /// Doing it again changes nothing.
     pub(crate) fn message(&self, payload: &str, context: &MessageContext<'_>) -> Redaction {
-        let mut run = Run::new(self, context.sender);
-        let found = run.payload(payload, context);
-        Redaction {
-            text: apply(payload, &found.edits),
-            edits: found.edits,
-            hits: found.hits,
+        self.settle(payload, |text| {
+            Run::new(self, context.sender).payload(text, context)
+        })
+    }
+
+    /// The same for a value of the file outside the messages, under a member called `name`.
+    pub(super) fn head(&self, value: &str, name: &str) -> Redaction {
+        self.settle(value, |text| {
+            Run::new(self, Sender::Server).head(text, name)
+        })
+    }
+
+    /// What the rules find in a payload as it stands.
+    pub(super) fn scan(&self, payload: &str, context: &MessageContext<'_>) -> Found {
+        Run::new(self, context.sender).payload(payload, context)
+    }
+
+    /// What they find in a value outside the messages.
+    pub(super) fn scan_head(&self, value: &str, name: &str) -> Found {
+        Run::new(self, Sender::Server).head(value, name)
+    }
+
+    /// Applies the rules until they find nothing: a marker may end a word that another
+    /// rule then matches. 0.4.0 applies them once.
+    fn settle(&self, text: &str, find: impl Fn(&str) -> Found) -> Redaction {
+        let mut redaction = Redaction::default();
+        let passes = if self.past { 1 } else { PASSES };
+        for pass in 0..passes {
+            let current = redaction.text.as_deref().unwrap_or(text);
+            let found = find(current);
+            let next = apply(current, &found.edits);
+            if pass == 0 {
+                redaction.hits = found.hits;
+            } else {
+                let replaced = |hit: &Hit| hit.action == Action::Replaced;
+                redaction
+                    .hits
+                    .extend(found.hits.into_iter().filter(replaced));
+            }
+            match next {
+                Some(next) => redaction.text = Some(next),
+                None => break,
+            }
         }
+        redaction
     }
 }
 

@@ -2,14 +2,17 @@
 //! the formatting of everything else as it was.
 
 use super::manifest::Manifest;
-use super::redactor::{Action, Edit, Hit, MessageContext, Redactor, apply};
-use super::walk::Run;
+use super::redactor::{Action, Edit, Hit, MessageContext, Redaction, Redactor, apply};
 use super::{RedactError, scan};
+use crate::cassette::model::string_value;
 use crate::cassette::view::Exchanges;
 use crate::cassette::{Cassette, Sender};
 use crate::secrets::placeholder::is_marker;
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use std::collections::HashMap;
+
+/// The id of the rule for session ids, which is code and in no pack.
+pub(super) const SESSION_RULE: &str = "common/session-id";
 
 /// A scrubbed cassette.
 #[derive(Debug)]
@@ -50,13 +53,24 @@ pub(crate) fn redact_cassette(
     let earlier = earlier.transpose()?;
     let mut edits = Vec::new();
     let mut changes = Vec::new();
-    for found in scan_cassette(cassette, redactor) {
-        if let (Some(message), false) = (found.message, found.edits.is_empty()) {
-            edits.extend(flag(cassette, message));
+    for part in parts(cassette) {
+        let value = part.span.of(text);
+        let found = match &part.place {
+            Place::Message(index, answers) => {
+                redactor.message(value, &context(cassette, *index, answers.as_deref()))
+            }
+            Place::Head(name) => redactor.head(value, name),
+            Place::Session => session(value, redactor),
+        };
+        if let (Place::Message(index, _), Some(_)) = (&part.place, &found.text) {
+            edits.extend(flag(cassette, *index));
         }
-        edits.extend(found.edits);
+        edits.extend(found.text.map(|text| Edit {
+            span: part.span,
+            text,
+        }));
         changes.extend(found.hits.into_iter().map(|hit| Change {
-            pointer: format!("{}{}", found.prefix, hit.pointer),
+            pointer: format!("{}{}", part.pointer, hit.pointer),
             rule: hit.rule,
             sample: hit.sample,
             action: hit.action,
@@ -83,129 +97,130 @@ pub(crate) fn redact_cassette(
     Ok(Rewritten { text, changes })
 }
 
-/// What was found in one part of a cassette; spans count from the start of the file.
-pub(super) struct Part {
-    /// The pointer of the part.
-    pub(super) prefix: String,
-    pub(super) message: Option<u32>,
-    pub(super) edits: Vec<Edit>,
-    pub(super) hits: Vec<Hit>,
+/// What the rules find in a cassette as it stands: the pointer of each part, and its hits
+/// with places in the file.
+pub(super) fn scan_cassette(cassette: &Cassette, redactor: &Redactor) -> Vec<(String, Vec<Hit>)> {
+    let text = &cassette.text;
+    let scanned = parts(cassette).into_iter().map(|part| {
+        let value = part.span.of(text);
+        let hits = match &part.place {
+            Place::Message(index, answers) => {
+                let context = context(cassette, *index, answers.as_deref());
+                redactor.scan(value, &context).hits
+            }
+            Place::Head(name) => redactor.scan_head(value, name).hits,
+            Place::Session => session(value, redactor).hits,
+        };
+        let hits = hits.into_iter().map(|hit| Hit {
+            span: Span {
+                start: hit.span.start + part.span.start,
+                end: hit.span.end + part.span.start,
+            },
+            ..hit
+        });
+        (part.pointer, hits.collect())
+    });
+    scanned.collect()
 }
 
-/// Runs the rules over the head, the members that no version knows, and every message.
-pub(super) fn scan_cassette(cassette: &Cassette, redactor: &Redactor) -> Vec<Part> {
-    let mut parts = scan_head(cassette, redactor);
+/// A value of the file that rules apply to.
+struct Part {
+    pointer: String,
+    span: Span,
+    place: Place,
+}
+
+enum Place {
+    /// A payload: the index of its message, and the method of the request that it answers.
+    Message(u32, Option<String>),
+    /// A member around the messages, or one that no version knows.
+    Head(String),
+    Session,
+}
+
+fn parts(cassette: &Cassette) -> Vec<Part> {
+    let text = &cassette.text;
+    let mut parts = head_parts(cassette);
     let mut methods: HashMap<u32, String> = HashMap::new();
     for paired in Exchanges::new(cassette) {
         let Some(row) = cassette.rows.get(paired.index as usize) else {
             continue;
         };
-        if let (Some(_), Some(method)) = (
-            paired.envelope.id,
-            paired.envelope.method_name(&cassette.text),
-        ) {
+        let envelope = paired.envelope;
+        if let (Some(_), Some(method)) = (envelope.id, envelope.method_name(text)) {
             methods.insert(paired.index, method.into_owned());
         }
         let answers = paired.request.and_then(|request| methods.get(&request));
-        let context = MessageContext {
-            sender: row.sender,
-            answers: answers.map(String::as_str),
-        };
-        let found = redactor.message(row.payload.of(&cassette.text), &context);
         parts.push(Part {
-            prefix: format!("/messages/{}/payload", paired.index),
-            message: Some(paired.index),
-            edits: shifted(found.edits, row.payload.start).collect(),
-            hits: found
-                .hits
-                .into_iter()
-                .map(|hit| Hit {
-                    span: shift(hit.span, row.payload.start),
-                    ..hit
-                })
-                .collect(),
+            pointer: format!("/messages/{}/payload", paired.index),
+            span: row.payload,
+            place: Place::Message(paired.index, answers.cloned()),
         });
     }
     parts
 }
 
-fn scan_head(cassette: &Cassette, redactor: &Redactor) -> Vec<Part> {
+fn context<'a>(cassette: &Cassette, index: u32, answers: Option<&'a str>) -> MessageContext<'a> {
+    let row = cassette.rows.get(index as usize);
+    MessageContext {
+        sender: row.map_or(Sender::Server, |row| row.sender),
+        answers,
+    }
+}
+
+fn head_parts(cassette: &Cassette) -> Vec<Part> {
     let text = &cassette.text;
     let head = &cassette.head;
-    let mut values: Vec<(String, String, Span)> = Vec::new();
+    let mut parts = Vec::new();
     for (name, span) in [
         ("server_url", head.server_url),
         ("server_info", head.server_info),
     ] {
-        values.extend(span.map(|span| (format!("/{name}"), name.to_owned(), span)));
+        parts.extend(span.map(|span| Part {
+            pointer: format!("/{name}"),
+            span,
+            place: Place::Head(name.to_owned()),
+        }));
     }
+    parts.extend(head.session_id.map(|span| Part {
+        pointer: "/session_id".to_owned(),
+        span,
+        place: Place::Session,
+    }));
     for extra in &cassette.extras {
         let name = decode(extra.name.of(text).trim_matches('"')).into_owned();
         let escaped = name.replace('~', "~0").replace('/', "~1");
-        let pointer = match extra.message {
-            Some(message) => format!("/messages/{message}/{escaped}"),
-            None => format!("/{escaped}"),
-        };
-        values.push((pointer, name, extra.value));
+        parts.push(Part {
+            pointer: match extra.message {
+                Some(message) => format!("/messages/{message}/{escaped}"),
+                None => format!("/{escaped}"),
+            },
+            span: extra.value,
+            place: Place::Head(name),
+        });
     }
-    let mut parts: Vec<Part> = values
-        .into_iter()
-        .map(|(prefix, name, span)| {
-            let found = Run::new(redactor, Sender::Server).head(text, span, &name);
-            Part {
-                prefix,
-                message: None,
-                edits: found.edits,
-                hits: found.hits,
-            }
-        })
-        .collect();
-    parts.extend(session(cassette, redactor));
     parts
 }
 
 /// A session id is as good as a bearer token while the session lives.
-fn session(cassette: &Cassette, redactor: &Redactor) -> Option<Part> {
-    let span = cassette.head.session_id.filter(|_| redactor.secrets)?;
-    let id = crate::cassette::model::string_value(span.of(&cassette.text))?;
-    if is_marker(&id) {
-        return None;
-    }
-    let rule = "common/session-id";
-    let marker = redactor.salt.key(rule).pseudonym("SESSION", &id);
-    Some(Part {
-        prefix: "/session_id".to_owned(),
-        message: None,
+fn session(token: &str, redactor: &Redactor) -> Redaction {
+    let id = string_value(token).filter(|id| redactor.secrets && !is_marker(id));
+    let Some(id) = id else {
+        return Redaction::default();
+    };
+    let marker = redactor.salt.key(SESSION_RULE).pseudonym("SESSION", &id);
+    Redaction {
+        text: Some(format!("\"{marker}\"")),
         hits: vec![Hit {
-            rule: rule.to_owned(),
+            rule: SESSION_RULE.to_owned(),
             pointer: String::new(),
-            span: Span {
-                start: span.start + 1,
-                end: span.end.saturating_sub(1),
-            },
+            span: Span::new(1, token.len().saturating_sub(1)),
             part: None,
+            in_name: false,
             sample: scan::sample(&id),
             action: Action::Replaced,
         }],
-        edits: vec![Edit {
-            span,
-            text: format!("\"{marker}\""),
-        }],
-    })
-}
-
-fn shift(span: Span, by: u32) -> Span {
-    Span {
-        start: span.start + by,
-        end: span.end + by,
     }
-}
-
-fn shifted(edits: Vec<Edit>, by: u32) -> impl Iterator<Item = Edit> {
-    edits.into_iter().map(move |edit| Edit {
-        span: shift(edit.span, by),
-        ..edit
-    })
 }
 
 /// The edit that says of a message that it was changed.

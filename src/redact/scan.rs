@@ -6,6 +6,7 @@
 
 use super::encoded;
 use super::islands::islands;
+use super::markers::Facts;
 use super::pack::{Class, PackRule, Strategy};
 use super::redactor::{Action, Active};
 use super::view::View;
@@ -443,81 +444,4 @@ fn settle(text: &str, mut candidates: Vec<Candidate>) -> Scanned {
         }
     }
     scanned
-}
-
-/// What is worked out about a text once somebody asks.
-struct Facts<'t> {
-    text: &'t str,
-    digits: Option<usize>,
-    markers: Option<Vec<Range<usize>>>,
-}
-
-impl<'t> Facts<'t> {
-    fn new(text: &'t str) -> Self {
-        Facts {
-            text,
-            digits: None,
-            markers: None,
-        }
-    }
-
-    /// The cheap tests before a rule is tried.
-    fn meets(&mut self, rule: &PackRule) -> bool {
-        let needs = rule.needs;
-        let text = self.text;
-        let count = |text: &str| text.bytes().filter(u8::is_ascii_digit).take(20).count();
-        needs.digits <= *self.digits.get_or_insert_with(|| count(text))
-            && needs
-                .anchor
-                .is_none_or(|byte| memchr::memchr(byte, text.as_bytes()).is_some())
-    }
-
-    /// Whether a range touches what an earlier run wrote.
-    fn in_marker(&mut self, range: &Range<usize>) -> bool {
-        let text = self.text;
-        let markers = self.markers.get_or_insert_with(|| markers(text));
-        let after = markers.partition_point(|marker| marker.end <= range.start);
-        markers
-            .get(after)
-            .is_some_and(|marker| marker.start < range.end)
-    }
-}
-
-/// `<LABEL>`, `<LABEL>_` with 12 digits, and runs of bullets with up to four characters.
-fn markers(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    for start in memchr::memchr_iter(b'<', bytes) {
-        let window = bytes
-            .get(start..(start + 66).min(bytes.len()))
-            .unwrap_or_default();
-        let Some(close) = memchr::memchr(b'>', window) else {
-            continue;
-        };
-        let label = window.get(1..close).unwrap_or_default();
-        let fits =
-            |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_- ".contains(byte);
-        if !label.first().is_some_and(u8::is_ascii_uppercase) || !label.iter().all(fits) {
-            continue;
-        }
-        let end = start + close + 1;
-        let tail = bytes.get(end..end + 13).unwrap_or_default();
-        let hashed =
-            matches!(tail, [b'_', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit));
-        found.push(start..if hashed { end + 13 } else { end });
-    }
-    if text.contains('•') {
-        let mut at = 0;
-        while let Some(begin) = text.get(at..).and_then(|rest| rest.find('•')) {
-            let start = at + begin;
-            let rest = text.get(start..).unwrap_or_default();
-            let length = rest.len() - rest.trim_start_matches('•').len();
-            let shown = rest.get(length..).unwrap_or_default();
-            let tail: usize = shown.chars().take(4).map(char::len_utf8).sum();
-            at = start + length;
-            found.push(start..at + tail);
-        }
-        found.sort_by_key(|range| range.start);
-    }
-    found
 }

@@ -14,6 +14,8 @@ pub(super) enum Validator {
     Mod97,
     /// Luhn, and the prefix and length of a card network.
     RealCard,
+    /// No password and host of a URL.
+    RealEmail,
     RealPhone,
     RealIpv4,
     RealIpv6,
@@ -26,11 +28,12 @@ impl Validator {
         ("luhn", Validator::Luhn),
         ("mod97", Validator::Mod97),
     ];
-    pub(super) const BUNDLED_WORDS: [(&'static str, Validator); 7] = [
+    pub(super) const BUNDLED_WORDS: [(&'static str, Validator); 8] = [
         ("none", Validator::None),
         ("luhn", Validator::Luhn),
         ("mod97", Validator::Mod97),
         ("real-card", Validator::RealCard),
+        ("real-email", Validator::RealEmail),
         ("real-phone", Validator::RealPhone),
         ("real-ipv4", Validator::RealIpv4),
         ("real-ipv6", Validator::RealIpv6),
@@ -46,6 +49,7 @@ impl Validator {
             Validator::Luhn => luhn(found),
             Validator::Mod97 => mod97(found),
             Validator::RealCard => luhn(found) && is_card_number(found),
+            Validator::RealEmail => !follows_user(text.get(..range.start).unwrap_or_default()),
             Validator::RealPhone => is_phone(found),
             Validator::RealIpv4 => is_address(text, range, name),
             Validator::RealIpv6 => is_public_ipv6(found),
@@ -90,6 +94,27 @@ fn mod97(text: &str) -> bool {
         rest = (rest * shift + value) % 97;
     }
     rest == 1
+}
+
+/// The end of what stands before a match: enough to see what it belongs to, and not so
+/// much that many matches cost the square of a text.
+fn tail(before: &str) -> &str {
+    let mut start = before.len().saturating_sub(256);
+    while !before.is_char_boundary(start) {
+        start += 1;
+    }
+    before.get(start..).unwrap_or_default()
+}
+
+/// Whether a text ends in `scheme://user:`, so that a password and a host come next.
+fn follows_user(before: &str) -> bool {
+    let Some(rest) = tail(before).strip_suffix(':') else {
+        return false;
+    };
+    let stops = |c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '<' | '>');
+    rest.rfind(stops)
+        .and_then(|at| rest.get(..=at))
+        .is_some_and(|start| start.ends_with("://"))
 }
 
 /// The prefixes and lengths that card networks give out (ISO/IEC 7812).
@@ -213,7 +238,7 @@ fn is_product(before: &str) -> bool {
     if before.ends_with("==") || before.ends_with(">=") || before.ends_with("~=") {
         return true;
     }
-    let Some(product) = before.strip_suffix('/') else {
+    let Some(product) = tail(before).strip_suffix('/') else {
         return false;
     };
     // `http://` is none.

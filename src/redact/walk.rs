@@ -3,15 +3,17 @@
 //! The walk is iterative and stops at 512 levels; what is below is reported as not
 //! looked at. JSON inside strings is walked by the same code, four levels of it.
 
+use super::edits::may_hold_data;
 use super::locator::Match;
+use super::markers::without_markers;
 use super::names::Holds;
-use super::redactor::{Action, Edit, Hit, MessageContext, Redactor};
-use super::scan::{Levels, TextPlace, sample};
+use super::redactor::{Edit, Hit, MessageContext, Redactor};
+use super::scan::{Levels, TextPlace};
 use super::zone::{Zone, is_schema_properties, lists_definitions};
 use crate::cassette::Sender;
 use crate::pattern::Budget;
 use crate::secrets::{effective_name, flag_name};
-use crate::wire::json::{Kind, Scanner, Span, Token, decode, raw_offsets, write_string};
+use crate::wire::json::{Kind, Scanner, Span, Token, decode};
 use crate::wire::node::MAX_DEPTH;
 use std::borrow::Cow;
 
@@ -63,14 +65,14 @@ impl<'r> Run<'r> {
     }
 
     /// A value of the file outside the messages, under a member called `name`.
-    pub(super) fn head(&mut self, text: &str, span: Span, name: &str) -> Found {
+    pub(super) fn head(&mut self, text: &str, name: &str) -> Found {
         let start = Start {
             zone: Zone::Data,
             name: name.to_owned(),
             levels: Levels::ALL,
             nested: true,
         };
-        Walk::new(self, text, start).run(span)
+        Walk::new(self, text, start).run(Span::new(0, text.len()))
     }
 
     /// A JSON value inside a string.
@@ -92,23 +94,25 @@ impl<'r> Run<'r> {
 }
 
 /// Where a walk begins.
-struct Start {
+pub(super) struct Start {
     zone: Zone,
     name: String,
-    levels: Levels,
+    pub(super) levels: Levels,
     /// Inside a string or the head, where pointers do not reach and rules of 0.4.0 do not see.
-    nested: bool,
+    pub(super) nested: bool,
 }
 
 /// An open object or array.
-struct Frame<'r> {
+pub(super) struct Frame<'r> {
     object: bool,
-    zone: Zone,
+    pub(super) zone: Zone,
     /// The name that its members go by if their own says nothing.
     outer: String,
     start: u32,
     /// The member whose value comes next.
     key: String,
+    /// What pointers call it, if that is not what it is called.
+    pub(super) shown: Option<String>,
     /// What that member's value is.
     child: Zone,
     /// The index of the next item of an array.
@@ -120,12 +124,12 @@ struct Frame<'r> {
     value: Option<(Span, Kind)>,
 }
 
-struct Walk<'w, 'r, 't> {
-    run: &'w mut Run<'r>,
-    text: &'t str,
-    start: Start,
-    frames: Vec<Frame<'r>>,
-    found: Found,
+pub(super) struct Walk<'w, 'r, 't> {
+    pub(super) run: &'w mut Run<'r>,
+    pub(super) text: &'t str,
+    pub(super) start: Start,
+    pub(super) frames: Vec<Frame<'r>>,
+    pub(super) found: Found,
 }
 
 impl<'w, 'r, 't> Walk<'w, 'r, 't> {
@@ -182,10 +186,11 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         };
         let applies = redactor.past || zone.has_data() && frame.child.has_data();
         frame.pending = match applies {
-            true => redactor.locators.by_name(&name),
+            true => redactor.locators.by_name(&without_markers(&name)),
             false => None,
         };
         frame.key = name;
+        frame.shown = None;
         if frame.child != Zone::Protocol && may_hold_data(&token, self.text) {
             self.scan_key(token);
         }
@@ -198,7 +203,8 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         let past = self.run.redactor.past;
         let rule = self
             .structural_rule()
-            .filter(|rule| may_hold(rule.holds, token.kind, past));
+            .filter(|rule| may_hold(rule.holds, token.kind, past))
+            .filter(|_| past || zone != Zone::Protocol);
         if let Some(rule) = rule {
             let end = match container {
                 true => skip(scanner),
@@ -260,6 +266,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             outer,
             start: token.span.start,
             key: String::new(),
+            shown: None,
             child: zone,
             index: 0,
             pending: None,
@@ -293,7 +300,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         if redactor.past || !frame.zone.has_data() {
             return;
         }
-        let Some(rule) = redactor.locators.by_name(label) else {
+        let Some(rule) = redactor.locators.by_name(&without_markers(label)) else {
             return;
         };
         if !may_hold(rule.holds, kind, false) || !holds_something(span.of(self.text)) {
@@ -326,7 +333,8 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             if short && frame.zone.has_data() {
                 let item = decode(unquoted(span).of(self.text));
                 let flag = flag_name(&item).filter(|_| item.starts_with("--"));
-                frame.pending = flag.and_then(|flag| redactor.locators.by_name(flag));
+                frame.pending =
+                    flag.and_then(|flag| redactor.locators.by_name(&without_markers(flag)));
             }
             return;
         }
@@ -342,219 +350,24 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         }
     }
 
-    fn scalar(&mut self, token: Token, zone: Zone) {
-        match token.kind {
-            Kind::String => self.scan_string(token, zone),
-            Kind::Number if zone != Zone::Definition && !self.run.redactor.past => {
-                self.scan_number(token);
-            }
-            _ => {}
-        }
-    }
-
-    fn scan_string(&mut self, token: Token, zone: Zone) {
-        let name = self.name().into_owned();
-        let place = TextPlace {
-            name: &name,
-            secrets_only: zone == Zone::Definition,
-            value: !self.start.nested,
-            levels: self.start.levels,
-        };
-        self.scan(token, place);
-    }
-
-    /// A member name: secrets go, personal data is reported.
-    fn scan_key(&mut self, token: Token) {
-        if self.run.redactor.past {
-            return;
-        }
-        let secrets_only = self
-            .frames
-            .last()
-            .is_some_and(|frame| !frame.zone.has_data());
-        let place = TextPlace {
-            name: "",
-            secrets_only,
-            value: false,
-            levels: Levels {
-                json: 0,
-                encoding: 0,
-            },
-        };
-        let text = decode(token.inner().of(self.text));
-        let mut scanned = self.run.text(&text, place);
-        for hit in &mut scanned.hits {
-            // What names something beside it is no name itself: only shapes are rewritten.
-            let rule = self
-                .run
-                .redactor
-                .active
-                .iter()
-                .find(|active| active.rule.id == hit.rule);
-            let secret = match rule {
-                Some(active) => active.rule.class == super::pack::Class::Secret,
-                None => !hit.rule.ends_with("-value"),
-            };
-            hit.action = if secret {
-                Action::Replaced
-            } else {
-                Action::Reported
-            };
-        }
-        let replaced: Vec<_> = scanned
-            .hits
-            .iter()
-            .filter(|hit| hit.action == Action::Replaced)
-            .filter_map(|hit| hit.range.clone())
-            .collect();
-        scanned.parts.retain(|(range, _)| replaced.contains(range));
-        self.take(token, scanned);
-    }
-
-    fn scan(&mut self, token: Token, place: TextPlace<'_>) {
-        let text = decode(token.inner().of(self.text));
-        let scanned = self.run.text(&text, place);
-        self.take(token, scanned);
-    }
-
-    /// Turns what was found in a decoded string into an edit of its token.
-    fn take(&mut self, token: Token, scanned: super::scan::Scanned) {
-        let pointer = match scanned.hits.is_empty() && self.run.unscanned.is_empty() {
-            true => return,
-            false => self.pointer(),
-        };
-        let inner = token.inner();
-        for rule in std::mem::take(&mut self.run.unscanned) {
-            self.found.hits.push(Hit {
-                rule,
-                pointer: pointer.clone(),
-                span: inner,
-                part: None,
-                sample: String::new(),
-                action: Action::Unscanned,
-            });
-        }
-        for hit in scanned.hits {
-            self.found.hits.push(Hit {
-                rule: hit.rule,
-                pointer: pointer.clone(),
-                span: inner,
-                part: hit.range,
-                sample: hit.sample,
-                action: hit.action,
-            });
-        }
-        if scanned.parts.is_empty() {
-            return;
-        }
-        let raw = inner.of(self.text);
-        let ends: Vec<usize> = scanned
-            .parts
-            .iter()
-            .flat_map(|(range, _)| [range.start, range.end])
-            .collect();
-        let mapped = raw_offsets(raw, &ends);
-        let mut text = String::with_capacity(raw.len() + 2);
-        text.push('"');
-        let mut at = 0;
-        for ((_, new), place) in scanned.parts.iter().zip(mapped.chunks(2)) {
-            let [from, to] = place else { continue };
-            text.push_str(raw.get(at..*from).unwrap_or_default());
-            text.push_str(&escaped(new));
-            at = *to;
-        }
-        text.push_str(raw.get(at..).unwrap_or_default());
-        text.push('"');
-        let span = token.span;
-        self.found.edits.push(Edit { span, text });
-    }
-
-    /// Card numbers are also written as numbers.
-    fn scan_number(&mut self, token: Token) {
-        let digits = token.span.of(self.text);
-        let whole = (13..=19).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-        if !whole {
-            return;
-        }
-        let run = &mut *self.run;
-        for (active, budget) in run.redactor.active.iter().zip(&mut run.budgets) {
-            let rule = &active.rule;
-            if !rule.numbers || active.past {
-                continue;
-            }
-            let mut matches = rule.matcher.find_all(digits, budget);
-            let all = matches!(matches.next(), Some(Ok(range)) if range == (0..digits.len()));
-            if !all || !rule.validator.accepts(digits, 0..digits.len(), "") {
-                continue;
-            }
-            let text = format!("\"{}\"", active.key.pseudonym(&rule.label, digits));
-            let rule = rule.id.clone();
-            self.edit(token.span, token.kind, text, rule, self.pointer());
-            return;
-        }
-    }
-
-    fn replace(&mut self, span: Span, kind: Kind, rule: Match<'r>) {
-        let pointer = self.pointer();
-        self.replace_at(span, kind, rule, pointer);
-    }
-
-    fn replace_at(&mut self, span: Span, kind: Kind, rule: Match<'r>, pointer: String) {
-        let mut text = String::new();
-        write_string(&rule.rule.replacement, &mut text);
-        let old = span.of(self.text);
-        let marked = kind == Kind::String && self.run.writes(&decode(unquoted(span).of(self.text)));
-        if old == text || marked {
-            return;
-        }
-        let locator = rule.rule.locator.clone();
-        self.edit(span, kind, text, locator, pointer);
-    }
-
-    fn edit(&mut self, span: Span, kind: Kind, text: String, rule: String, pointer: String) {
-        let value = match kind {
-            Kind::String => unquoted(span),
-            _ => span,
-        };
-        let shown = decode(value.of(self.text));
-        self.found.hits.push(Hit {
-            rule,
-            pointer,
-            span: value,
-            part: None,
-            sample: sample(&shown),
-            action: Action::Replaced,
-        });
-        self.found.edits.push(Edit { span, text });
-    }
-
-    fn too_deep(&mut self, span: Span) {
-        let pointer = self.pointer();
-        self.found.hits.push(Hit {
-            rule: String::new(),
-            pointer,
-            span,
-            part: None,
-            sample: String::new(),
-            action: Action::Unscanned,
-        });
-    }
-
     /// The name that the next value goes by.
-    fn name(&self) -> Cow<'_, str> {
+    pub(super) fn name(&self) -> Cow<'_, str> {
         match self.frames.last() {
             None => Cow::Borrowed(&self.start.name),
-            Some(frame) => Cow::Borrowed(effective_name(&frame.outer, &frame.key)),
+            Some(frame) => without_markers(effective_name(&frame.outer, &frame.key)),
         }
     }
 
     /// The place of the current value, as a pointer from where the walk began.
-    fn pointer(&self) -> String {
+    pub(super) fn pointer(&self) -> String {
         let mut pointer = String::new();
         for frame in &self.frames {
             pointer.push('/');
             match frame.object {
-                true => pointer.push_str(&frame.key.replace('~', "~0").replace('/', "~1")),
+                true => {
+                    let key = frame.shown.as_ref().unwrap_or(&frame.key);
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                }
                 false => pointer.push_str(&frame.index.to_string()),
             }
         }
@@ -562,14 +375,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
     }
 }
 
-fn escaped(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    write_string(text, &mut quoted);
-    let inner = quoted.get(1..quoted.len().saturating_sub(1));
-    inner.unwrap_or_default().to_owned()
-}
-
-fn unquoted(span: Span) -> Span {
+pub(super) fn unquoted(span: Span) -> Span {
     Span {
         start: span.start + 1,
         end: span.end.saturating_sub(1).max(span.start + 1),
@@ -606,12 +412,4 @@ fn may_hold(holds: Holds, kind: Kind, past: bool) -> bool {
         Holds::NoNumbers => kind != Kind::Number,
         Holds::Strings => kind == Kind::String,
     }
-}
-
-/// Most member names are short words and need no look.
-fn may_hold_data(token: &Token, text: &str) -> bool {
-    let name = token.inner().of(text);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$');
-    let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    name.len() >= 16 || !name.bytes().all(plain) || digits >= 7
 }

@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates that only some files may name.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("clap", &["args.rs"]),
+    ("clap", &["args.rs", "args/redaction.rs"]),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
     (

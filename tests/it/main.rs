@@ -18,6 +18,7 @@ mod layering;
 mod layouts;
 mod loading;
 mod recordings;
+mod redaction;
 mod rules;
 mod support;
 mod usage;

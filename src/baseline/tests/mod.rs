@@ -10,7 +10,8 @@ mod refusals;
 mod rows;
 
 use super::git::canonical;
-use super::{Base, BaselineError, CommitId, Environment, Plan, Repository, Trust, plan};
+use super::id::CommitId;
+use super::{Base, BaselineError, Environment, Plan, Repository, Trust, plan};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;

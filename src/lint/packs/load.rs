@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::pattern::{Fields, Layout, Mistake, PackError, Problem, Rule, read_pack};
+use crate::pattern::{Fields, Layout, Mistake, PackError, PackKind, Problem, Rule, read_pack};
 
 use super::{PackSet, PackSeverity, PackSource, PackSurface, Pattern};
 
@@ -13,7 +13,7 @@ const MAX_PATTERNS: usize = 1000;
 const MAX_COMPILED: u64 = 128 * 1024 * 1024;
 
 const LAYOUT: Layout = Layout {
-    noun: "pattern pack",
+    kind: PackKind::Pattern,
     top: &["version", "patterns"],
     list: "patterns",
     rule: &[

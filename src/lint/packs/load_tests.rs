@@ -376,7 +376,7 @@ proptest! {
         let text = pieces.concat();
         if let Err(error) = load(&[PackSource { name: "p", bytes: text.as_bytes() }]) {
             prop_assert!(error.to_string().starts_with("pattern pack p"));
-            prop_assert!(error.line.is_none_or(|line| line <= text.lines().count() + 1));
+            prop_assert!(error.line.is_none_or(|line| line as usize <= text.lines().count() + 1));
         }
     }
 }
