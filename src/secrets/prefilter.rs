@@ -230,10 +230,13 @@ fn search(length: usize) -> &'static Search {
     static DENSE: OnceLock<Search> = OnceLock::new();
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     let seen = SEEN.fetch_add(length, Ordering::Relaxed);
-    match seen.saturating_add(length) {
-        ..=LITTLE => FIRST.get_or_init(|| Search::new(AhoCorasickKind::NoncontiguousNFA)),
-        ..=MUCH => COMPACT.get_or_init(|| Search::new(AhoCorasickKind::ContiguousNFA)),
-        _ => DENSE.get_or_init(|| Search::new(AhoCorasickKind::DFA)),
+    let seen = seen.saturating_add(length);
+    if seen <= LITTLE {
+        FIRST.get_or_init(|| Search::new(AhoCorasickKind::NoncontiguousNFA))
+    } else if seen <= MUCH {
+        COMPACT.get_or_init(|| Search::new(AhoCorasickKind::ContiguousNFA))
+    } else {
+        DENSE.get_or_init(|| Search::new(AhoCorasickKind::DFA))
     }
 }
 
