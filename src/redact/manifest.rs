@@ -264,6 +264,8 @@ impl Redactor {
     ) -> Result<Redactor, RedactError> {
         let salt = match (manifest.salt_mode.as_str(), salt) {
             ("stable", _) => Salt::stable(),
+            // Without a pack there are no pseudonyms.
+            _ if manifest.packs.is_empty() => Salt::stable(),
             (_, Some(salt)) => salt,
             (mode, None) => {
                 let mode = mode.to_owned();
