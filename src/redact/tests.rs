@@ -485,6 +485,18 @@ fn a_manifest_leads_back_to_the_same_rules() {
 }
 
 #[test]
+fn a_manifest_is_laid_out_like_the_file_around_it() {
+    let redactor = Redactor::new(&Rules::default()).unwrap();
+    let json = redactor
+        .manifest("2026-11-29T12:00:00.000000Z")
+        .to_json(Some("\n  "));
+    let head = r#"{"format_version": 3, "recorded_at": null, "redaction": "#;
+    let text = format!("{head}{json}, \"messages\": []}}");
+    let cassette = Cassette::parse("x", text.into_bytes()).unwrap();
+    assert!(cassette.to_json().contains(&json), "{json}");
+}
+
+#[test]
 fn the_bundled_pack_names_the_shapes_it_was_released_with() {
     let shapes = include_bytes!("../../packs/key-shapes.toml");
     let hash = super::pseudonym::pack_hash(shapes);
