@@ -2,13 +2,15 @@
 //! that nothing panics. Compiled under `--cfg fuzzing` alone.
 #![expect(clippy::panic, reason = "a broken law must stop the fuzzer")]
 
-use crate::cassette::Cassette;
 use crate::cassette::locate::whole;
 use crate::cassette::locate::{locate, pointers, positions};
+use crate::cassette::{Cassette, Sender};
 use crate::lint::packs::{self, PackSource};
 use crate::lint::{Settings, lint_cassette};
 use crate::pattern;
-use crate::wire::json::{Kind, Scanner, decode, raw_offsets};
+use crate::redact::{MessageContext, Redactor, Rules};
+use crate::wire::json::{Kind, Scanner, decode, raw_offsets, write_string};
+use std::sync::LazyLock;
 
 /// Loading never panics, agrees with `serde_json` on what is JSON, and saving what
 /// was loaded gives a fixed point.
@@ -111,6 +113,30 @@ pub fn packs(bytes: &[u8]) {
     for pattern in set.patterns() {
         let mut budget = pattern::Budget::new();
         let _ = pattern.matcher.find(&text, &mut budget);
+    }
+}
+
+/// Scrubbing gives JSON, and doing it twice gives the same as doing it once.
+pub fn redact(bytes: &[u8]) {
+    static REDACTOR: LazyLock<Option<Redactor>> =
+        LazyLock::new(|| Redactor::new(&Rules::default()).ok());
+    let (Some(redactor), Ok(text)) = (REDACTOR.as_ref(), std::str::from_utf8(bytes)) else {
+        return;
+    };
+    let context = MessageContext {
+        sender: Sender::Server,
+        answers: None,
+    };
+    let mut quoted = String::new();
+    write_string(text, &mut quoted);
+    for payload in [text, &quoted] {
+        let once = redactor.message(payload, &context).text;
+        let Some(once) = once.filter(|_| accepts(payload)) else {
+            continue;
+        };
+        assert!(accepts(&once), "no JSON any more: {once}");
+        let twice = redactor.message(&once, &context).text;
+        assert_eq!(twice, None, "changed twice: {once}");
     }
 }
 

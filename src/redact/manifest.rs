@@ -130,6 +130,8 @@ impl Manifest {
             None => "null".to_owned(),
         };
         let strings = |list: &[String]| list.iter().map(|text| string(text)).collect();
+        let deeper = |by: &str| newline.map(|newline| format!("{newline}{by}"));
+        let (member, item, inner) = (deeper("  "), deeper("    "), deeper("      "));
         let packs = self.packs.iter().map(|entry| {
             let Entry { id, path, sha256 } = entry;
             object(
@@ -138,15 +140,14 @@ impl Manifest {
                     ("path", string(path)),
                     ("sha256", string(sha256)),
                 ],
-                None,
+                inner.as_deref(),
             )
         });
         let locators = self.structural.iter().flatten().map(|rule| {
             let (locator, replacement) = (string(&rule.locator), string(&rule.replacement));
-            object(&[("locator", locator), ("replacement", replacement)], None)
+            let members = [("locator", locator), ("replacement", replacement)];
+            object(&members, inner.as_deref())
         });
-        let member = newline.map(|newline| format!("{newline}  "));
-        let item = newline.map(|newline| format!("{newline}    "));
         let list = |items: Vec<String>| enclosed('[', &items, ']', item.as_deref());
         let mut members = vec![
             ("profile", optional(&self.profile)),
@@ -264,6 +265,8 @@ impl Redactor {
     ) -> Result<Redactor, RedactError> {
         let salt = match (manifest.salt_mode.as_str(), salt) {
             ("stable", _) => Salt::stable(),
+            // Without a pack there are no pseudonyms.
+            _ if manifest.packs.is_empty() => Salt::stable(),
             (_, Some(salt)) => salt,
             (mode, None) => {
                 let mode = mode.to_owned();

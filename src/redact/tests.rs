@@ -244,6 +244,19 @@ fn secrets_are_taken_out_of_definitions() {
 }
 
 #[test]
+fn a_pair_with_a_repeated_member_hides_nothing() {
+    let pair = r#"{"name":"Authorization","name":"x","value":"a b","value":{"c":"d e"}}"#;
+    let new = server(&redactor(), &result(pair)).text.unwrap();
+    assert!(!new.contains("a b") && !new.contains("d e"), "{new}");
+}
+
+#[test]
+fn a_name_is_the_protocols_only_where_it_calls_something() {
+    let payload = r#"{"jsonrpc":"2.0","method":"users/add","params":{"name":"jane@example.org"}}"#;
+    assert!(server(&redactor(), payload).text.is_some());
+}
+
+#[test]
 fn a_listing_is_a_listing_only_as_the_answer_to_one() {
     let payload = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"token":"abc-123"}]}}"#;
     assert!(server(&redactor(), payload).text.is_some());
@@ -469,6 +482,18 @@ fn a_manifest_leads_back_to_the_same_rules() {
         again.manifest("x").to_json(None),
         redactor.manifest("x").to_json(None)
     );
+}
+
+#[test]
+fn a_manifest_is_laid_out_like_the_file_around_it() {
+    let redactor = Redactor::new(&Rules::default()).unwrap();
+    let json = redactor
+        .manifest("2026-11-29T12:00:00.000000Z")
+        .to_json(Some("\n  "));
+    let head = r#"{"format_version": 3, "recorded_at": null, "redaction": "#;
+    let text = format!("{head}{json}, \"messages\": []}}");
+    let cassette = Cassette::parse("x", text.into_bytes()).unwrap();
+    assert!(cassette.to_json().contains(&json), "{json}");
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(super) enum Validator {
     Mod97,
     /// Luhn, and the prefix and length of a card network.
     RealCard,
+    /// The check digits, and the length that the country gives its IBANs.
+    RealIban,
     /// No password and host of a URL.
     RealEmail,
     RealPhone,
@@ -28,11 +30,12 @@ impl Validator {
         ("luhn", Validator::Luhn),
         ("mod97", Validator::Mod97),
     ];
-    pub(super) const BUNDLED_WORDS: [(&'static str, Validator); 8] = [
+    pub(super) const BUNDLED_WORDS: [(&'static str, Validator); 9] = [
         ("none", Validator::None),
         ("luhn", Validator::Luhn),
         ("mod97", Validator::Mod97),
         ("real-card", Validator::RealCard),
+        ("real-iban", Validator::RealIban),
         ("real-email", Validator::RealEmail),
         ("real-phone", Validator::RealPhone),
         ("real-ipv4", Validator::RealIpv4),
@@ -48,7 +51,8 @@ impl Validator {
             Validator::None => true,
             Validator::Luhn => luhn(found),
             Validator::Mod97 => mod97(found),
-            Validator::RealCard => luhn(found) && is_card_number(found),
+            Validator::RealCard => luhn(found) && is_card_number(found) && is_grouped(found),
+            Validator::RealIban => mod97(found) && has_length_of_country(found),
             Validator::RealEmail => !follows_user(text.get(..range.start).unwrap_or_default()),
             Validator::RealPhone => is_phone(found),
             Validator::RealIpv4 => is_address(text, range, name),
@@ -96,6 +100,22 @@ fn mod97(text: &str) -> bool {
     rest == 1
 }
 
+/// Countries and the lengths of their IBANs, from the registry of ISO 13616.
+const IBAN_LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 \
+    CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 \
+    HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 \
+    MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 \
+    SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30";
+
+fn has_length_of_country(text: &str) -> bool {
+    let length = text.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let mut countries = IBAN_LENGTHS.split_whitespace();
+    countries.any(|entry| {
+        let (country, known) = entry.split_at(2);
+        text.starts_with(country) && known.parse() == Ok(length)
+    })
+}
+
 /// The end of what stands before a match: enough to see what it belongs to, and not so
 /// much that many matches cost the square of a text.
 fn tail(before: &str) -> &str {
@@ -135,6 +155,16 @@ fn is_card_number(text: &str) -> bool {
         16 => two / 10 == 4 || matches!(two, 51..=55) || matches!(four, 2221..=2720),
         12..=19 => matches!(four, 5018 | 5020 | 5038 | 5893 | 6304 | 6759 | 6761..=6763),
         _ => false,
+    }
+}
+
+/// Cards are printed in groups of four, or of four, six and five.
+fn is_grouped(text: &str) -> bool {
+    let sizes: Vec<usize> = text.split([' ', '-']).map(str::len).collect();
+    match &sizes[..] {
+        [_] | [4, 6, 4 | 5] => true,
+        [fours @ .., last] => fours.iter().all(|size| *size == 4) && *last <= 4,
+        [] => false,
     }
 }
 

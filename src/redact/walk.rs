@@ -9,8 +9,9 @@ use super::markers::without_markers;
 use super::names::Holds;
 use super::redactor::{Edit, Hit, MessageContext, Redactor};
 use super::scan::{Levels, TextPlace};
-use super::zone::{Zone, is_schema_properties, lists_definitions};
+use super::zone::{Zone, has_name, is_schema_properties, lists_definitions};
 use crate::cassette::Sender;
+use crate::cassette::view::Envelope;
 use crate::pattern::Budget;
 use crate::secrets::{effective_name, flag_name};
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
@@ -51,9 +52,14 @@ impl<'r> Run<'r> {
     pub(super) fn payload(&mut self, payload: &str, context: &MessageContext<'_>) -> Found {
         let zone = match payload.trim_start().starts_with('[') {
             true => Zone::Batch,
-            false => Zone::Message {
-                listing: lists_definitions(context.answers),
-            },
+            false => {
+                let whole = Span::new(0, payload.len());
+                let method = Envelope::read(payload, whole).method_name(payload);
+                Zone::Message {
+                    listing: lists_definitions(context.answers),
+                    named: has_name(method.as_deref()),
+                }
+            }
         };
         let start = Start {
             zone,
@@ -120,8 +126,12 @@ pub(super) struct Frame<'r> {
     /// The structural rule for the next value.
     pending: Option<Match<'r>>,
     /// The `name` and `value` of a pair such as a header.
-    label: Option<String>,
-    value: Option<(Span, Kind)>,
+    ///
+    /// A member may stand twice, and a reader may take either.
+    labels: Vec<String>,
+    values: Vec<(Span, Kind)>,
+    /// How many edits and hits there were before it.
+    found: (usize, usize),
 }
 
 pub(super) struct Walk<'w, 'r, 't> {
@@ -270,8 +280,9 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             child: zone,
             index: 0,
             pending: None,
-            label: None,
-            value: None,
+            labels: Vec::new(),
+            values: Vec::new(),
+            found: (self.found.edits.len(), self.found.hits.len()),
         });
     }
 
@@ -293,27 +304,35 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
 
     /// `{"name": "Authorization", "value": …}`: the value stands under that name.
     fn settle_pair(&mut self, frame: &Frame<'r>) {
-        let (Some(label), Some((span, kind))) = (&frame.label, frame.value) else {
-            return;
-        };
         let redactor = self.run.redactor;
-        if redactor.past || !frame.zone.has_data() {
+        if frame.values.is_empty() || redactor.past || !frame.zone.has_data() {
             return;
         }
-        let Some(rule) = redactor.locators.by_name(&without_markers(label)) else {
+        let mut rules = frame.labels.iter();
+        let rule = rules.find_map(|label| redactor.locators.by_name(&without_markers(label)));
+        let Some(rule) = rule else {
             return;
         };
-        if !may_hold(rule.holds, kind, false) || !holds_something(span.of(self.text)) {
-            return;
+        for (span, kind) in &frame.values {
+            let (span, kind) = (*span, *kind);
+            if !may_hold(rule.holds, kind, false) || !holds_something(span.of(self.text)) {
+                continue;
+            }
+            // What was found inside the value goes with it.
+            let apart = |other: Span| other.end <= span.start || span.end <= other.start;
+            let (edits, hits) = frame.found;
+            let inner = self
+                .found
+                .edits
+                .split_off(edits.min(self.found.edits.len()));
+            let kept = inner.into_iter().filter(|edit| apart(edit.span));
+            self.found.edits.extend(kept);
+            let inner = self.found.hits.split_off(hits.min(self.found.hits.len()));
+            let kept = inner.into_iter().filter(|hit| apart(hit.span));
+            self.found.hits.extend(kept);
+            let pointer = format!("{}/value", self.pointer());
+            self.replace_at(span, kind, rule, pointer);
         }
-        let apart = |other: Span| other.end <= span.start || span.end <= other.start;
-        self.found.edits.retain(|edit| apart(edit.span));
-        self.found.hits.retain(|hit| apart(hit.span));
-        self.replace_at(span, kind, rule, {
-            let mut pointer = self.pointer();
-            pointer.push_str("/value");
-            pointer
-        });
     }
 
     /// A value has ended; the next one of this array may be named by it.
@@ -344,9 +363,10 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
                 .any(|name| frame.key.eq_ignore_ascii_case(name))
         };
         if short && is(&["name", "key", "header", "field"]) {
-            frame.label = Some(decode(unquoted(span).of(self.text)).into_owned());
-        } else if is(&["value"]) && frame.value.is_none() {
-            frame.value = Some((span, kind));
+            let label = decode(unquoted(span).of(self.text)).into_owned();
+            frame.labels.push(label);
+        } else if is(&["value"]) {
+            frame.values.push((span, kind));
         }
     }
 

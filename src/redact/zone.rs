@@ -12,10 +12,14 @@ pub(super) enum Zone {
     Message {
         /// Whether a result may be a listing of definitions.
         listing: bool,
+        /// Whether `params.name` is the name of a tool or prompt.
+        named: bool,
     },
     /// A JSON-RPC batch.
     Batch,
-    Params,
+    Params {
+        named: bool,
+    },
     Result {
         listing: bool,
     },
@@ -47,18 +51,24 @@ pub(super) fn lists_definitions(answers: Option<&str>) -> bool {
     })
 }
 
+/// Whether the `name` among the parameters of a method is the protocol's.
+pub(super) fn has_name(called: Option<&str>) -> bool {
+    matches!(called, Some(method::TOOLS_CALL | method::PROMPTS_GET))
+}
+
 impl Zone {
     /// What stands under a member.
     pub(super) fn member(self, name: &str) -> Zone {
         match self {
-            Zone::Message { listing } => match name {
+            Zone::Message { listing, named } => match name {
                 "jsonrpc" | "id" | "method" => Zone::Protocol,
-                "params" => Zone::Params,
+                "params" => Zone::Params { named },
                 "result" => Zone::Result { listing },
                 _ => Zone::Data,
             },
-            Zone::Params => match name {
-                "cursor" | "requestState" | "taskId" | "progressToken" | "name" | "requestId"
+            Zone::Params { named } => match name {
+                "name" if named => Zone::Protocol,
+                "cursor" | "requestState" | "taskId" | "progressToken" | "requestId"
                 | "protocolVersion" => Zone::Protocol,
                 "_meta" => Zone::Meta,
                 "task" => Zone::Task,
@@ -89,7 +99,10 @@ impl Zone {
                 "taskId" => Zone::Protocol,
                 _ => Zone::Data,
             },
-            Zone::Requests => Zone::Message { listing: false },
+            Zone::Requests => Zone::Message {
+                listing: false,
+                named: true,
+            },
             Zone::Data => data_member(name),
             Zone::Definition => Zone::Definition,
             Zone::Protocol => Zone::Protocol,
@@ -100,7 +113,10 @@ impl Zone {
     /// What stands in an array.
     pub(super) fn item(self) -> Zone {
         match self {
-            Zone::Batch => Zone::Message { listing: true },
+            Zone::Batch => Zone::Message {
+                listing: true,
+                named: true,
+            },
             Zone::Definition | Zone::Protocol => self,
             _ => Zone::Data,
         }
