@@ -146,7 +146,7 @@ struct LintArgs {
     cassettes: Vec<PathBuf>,
     /// An older cassette: report tools whose definition drifted from it, and do not count
     /// what it has already (one CASSETTE only)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "base")]
     baseline: Option<PathBuf>,
     /// Count findings that the baseline has too
     #[arg(long)]
@@ -203,7 +203,7 @@ struct RuleArgs {
 struct BaseArgs {
     /// Compare with what the cassettes were in git: where HEAD left REV, or `auto` for what
     /// the event on GitHub Actions or pre-commit says, or `none`
-    #[arg(long, value_name = "REV|auto|none", conflicts_with = "baseline")]
+    #[arg(long, value_name = "REV|auto|none")]
     base: Option<String>,
     /// Whose configuration counts: that of the base, with what the change itself makes
     /// stricter, or that of the working tree
@@ -226,7 +226,7 @@ struct CheckArgs {
     #[arg(long, value_name = "CHECKS", value_delimiter = ',')]
     checks: Option<Vec<CheckName>>,
     /// An older cassette to compare with (one cassette only)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "base")]
     baseline: Option<PathBuf>,
     #[command(flatten)]
     base: BaseArgs,

@@ -1,6 +1,6 @@
 //! What can be typed after `redact` and `redaction-check`.
 
-use super::{OutputArgs, examples};
+use super::{BaseArgs, OutputArgs, Side, examples};
 use crate::command::{self, RuleFlags, Shared};
 use clap::Args;
 use std::path::PathBuf;
@@ -15,6 +15,11 @@ pub(super) struct RedactionCheckArgs {
     /// A redaction pack that a manifest names, if it is no longer where it was (repeatable)
     #[arg(long = "pii-pack", value_name = "FILE")]
     packs: Vec<PathBuf>,
+    #[command(flatten)]
+    base: BaseArgs,
+    /// Count findings that the base side has too
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -70,6 +75,9 @@ impl RedactionCheckArgs {
         command::redaction_check::Options {
             arguments: self.arguments,
             packs: self.packs,
+            base: self.base.base,
+            policy_from: self.base.policy_from.map(Side::policy),
+            all: self.all,
             outputs: self.output.all(),
             shared,
         }

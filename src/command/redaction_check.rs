@@ -1,11 +1,17 @@
 //! `redaction-check`: whether cassettes were scrubbed as they say, and as is required.
 
+use super::base::Subject;
+use super::gate::{self, Gate, PolicyFrom, Request};
+use super::policy;
 use super::redaction_rules::{packs, recorded_pack};
+use super::select::Selection;
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
+use crate::config::LintFlags;
 use crate::finding::{Report, Severity};
-use crate::redact::{CheckOptions, Manifest, PackFiles, check};
-use crate::report::{Style, render_lint};
+use crate::lint;
+use crate::redact::{CheckOptions, Manifest, PackFiles, RedactError, check};
+use crate::report::{CassetteStatus, Style, render_lint};
 use std::path::PathBuf;
 
 /// The options of `redaction-check`, as they were given.
@@ -14,24 +20,28 @@ pub(crate) struct Options {
     /// Cassettes, and perhaps the name of a profile before them.
     pub(crate) arguments: Vec<PathBuf>,
     pub(crate) packs: Vec<PathBuf>,
+    /// `auto`, `none` or a revision; `none` if it is not given.
+    pub(crate) base: Option<String>,
+    pub(crate) policy_from: Option<PolicyFrom>,
+    /// Findings that the base side has too count as well.
+    pub(crate) all: bool,
     pub(crate) outputs: Vec<Output>,
     pub(crate) shared: Shared,
 }
 
 /// Checks every cassette in turn and reports on all of them.
 pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
-    let (profile, cassettes) = match split(&options.arguments) {
-        Ok(split) => split,
-        Err(message) => return Outcome::failed("redaction-check", message),
-    };
-    let planned = output::plan(&options.outputs, context.terminal);
-    let given = packs(&options.packs);
-    let (outputs, given) = match (planned, given) {
-        (Ok(outputs), Ok(given)) => (outputs, given),
-        (Err(message), _) | (_, Err(message)) => {
-            return Outcome::failed("redaction-check", message);
-        }
-    };
+    let mut outcome = Outcome::new("redaction-check");
+    if let Err(message) = check_all(options, context, &mut outcome) {
+        outcome.error(message);
+    }
+    outcome
+}
+
+fn check_all(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), String> {
+    let (profile, cassettes) = split(&options.arguments)?;
+    let outputs = output::plan(&options.outputs, context.terminal)?;
+    let given = packs(&options.packs)?;
     let asked = CheckOptions {
         profile: profile.as_deref(),
         files: PackFiles {
@@ -39,19 +49,50 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
             read: &recorded_pack,
         },
     };
-    let mut outcome = Outcome::new("redaction-check");
-    let mut reports = Vec::new();
-    for path in cassettes {
-        match report_on(path, &asked) {
-            Ok(mut report) => {
-                if options.shared.quiet {
-                    report.notes.clear();
+    let flags = LintFlags::default();
+    let request = Request {
+        policy: policy::Asked {
+            flags: &flags,
+            no_config: false,
+            all: options.all,
+        },
+        policy_from: options.policy_from,
+        base: Some(options.base.as_deref().unwrap_or("none")),
+        selection: &|_| Ok(Selection::of_files(cassettes, &context.directory)),
+    };
+    gate::open(&request, context, |gate| {
+        let mut reports = Vec::new();
+        for subject in &gate.subjects {
+            match one(subject, &asked, &gate) {
+                Ok(mut report) => {
+                    if options.shared.quiet {
+                        report.notes.clear();
+                    }
+                    reports.push(report);
                 }
-                reports.push(report);
+                Err(message) => outcome.error(message),
             }
-            Err(message) => outcome.error(message),
         }
-    }
+        tell(
+            &reports,
+            cassettes.len() > 1,
+            options,
+            &outputs,
+            context,
+            outcome,
+        );
+        Ok(())
+    })
+}
+
+fn tell(
+    reports: &[Report],
+    several: bool,
+    options: &Options,
+    outputs: &[Output],
+    context: &Context,
+    outcome: &mut Outcome,
+) {
     let findings = || reports.iter().flat_map(|report| &report.findings);
     // Scripts look for these lines on standard error, as after `lint --require-redaction`.
     for finding in findings().filter(|finding| matches!(finding.rule.as_str(), "R201" | "R202")) {
@@ -60,18 +101,74 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     if findings().any(|finding| finding.counts(Severity::Error)) {
         outcome.exit = outcome.exit.worst(Exit::Findings);
     }
-    if !reports.is_empty() {
-        let several = cassettes.len() > 1;
-        let render = |format, style: &Style| {
-            let style = Style {
-                several,
-                ..style.clone()
-            };
-            render_lint(format, &reports, &style, Severity::Error)
-        };
-        output::write(&outputs, context, &options.shared, &mut outcome, render);
+    if reports.is_empty() {
+        return;
     }
-    outcome
+    let exit_code = Some(outcome.exit.code());
+    let render = |format, style: &Style| {
+        let style = Style {
+            several,
+            exit_code,
+            ..style.clone()
+        };
+        render_lint(format, reports, &style, Severity::Error)
+    };
+    output::write(outputs, context, &options.shared, outcome, render);
+}
+
+fn one(subject: &Subject, asked: &CheckOptions<'_>, gate: &Gate<'_>) -> Result<Report, String> {
+    let cassette = Cassette::load(&subject.path).map_err(|error| error.to_string())?;
+    let notes = notes_on_packs(&cassette, asked)?;
+    let side = gate.side.filter(|_| subject.has_base());
+    let same = subject.status == CassetteStatus::Unchanged;
+    let old = match side.filter(|_| !same) {
+        Some(side) => side.load(subject).map_err(|error| error.to_string())?,
+        None => None,
+    };
+    let old = match (same, &old) {
+        (true, _) => Old::Same,
+        (false, Some(old)) => Old::Cassette(old),
+        (false, None) => Old::None,
+    };
+    let mut report = judged(&cassette, asked, &old, &gate.policy.engine)
+        .map_err(|error| format!("{}: {error}", cassette.name()))?;
+    report.notes.extend(notes);
+    Ok(report)
+}
+
+/// What the base side has in the place of a cassette.
+pub(super) enum Old<'c> {
+    None,
+    /// The same content.
+    Same,
+    Cassette(&'c Cassette),
+}
+
+/// The findings of one cassette, with those marked that are accepted or that the base
+/// side has too.
+pub(super) fn judged(
+    cassette: &Cassette,
+    asked: &CheckOptions<'_>,
+    old: &Old<'_>,
+    engine: &lint::Settings,
+) -> Result<Report, RedactError> {
+    let mut report = check(cassette, asked)?;
+    lint::mark_accepted(&mut report.findings, engine);
+    let counts = report
+        .findings
+        .iter()
+        .any(|finding| finding.status.counts());
+    match old {
+        Old::Same if !engine.all => lint::mark_all_existing(&mut report.findings),
+        // A base that cannot be judged has nothing that could excuse anything.
+        Old::Cassette(old) if counts && !engine.all => {
+            if let Ok(old) = check(old, asked) {
+                lint::mark_existing(&mut report.findings, &old.findings);
+            }
+        }
+        _ => {}
+    }
+    Ok(report)
 }
 
 /// The profile, if the first argument is one: it names no cassette and is no file.
@@ -92,8 +189,8 @@ fn split(arguments: &[PathBuf]) -> Result<(Option<String>, &[PathBuf]), String> 
     Ok((Some(profile), rest))
 }
 
-fn report_on(path: &PathBuf, asked: &CheckOptions<'_>) -> Result<Report, String> {
-    let cassette = Cassette::load(path).map_err(|error| error.to_string())?;
+/// What is to be said of the packs that were given.
+fn notes_on_packs(cassette: &Cassette, asked: &CheckOptions<'_>) -> Result<Vec<String>, String> {
     let name = cassette.name().to_owned();
     let told = |error| format!("{name}: {error}");
     let given = asked.files.given;
@@ -117,7 +214,5 @@ fn report_on(path: &PathBuf, asked: &CheckOptions<'_>) -> Result<Report, String>
             }
         }
     }
-    let mut report = check(&cassette, asked).map_err(told)?;
-    report.notes.extend(notes);
-    Ok(report)
+    Ok(notes)
 }

@@ -215,7 +215,7 @@ fn refuse_unknown<'o>(
 /// accepted as well.
 fn acceptable_ids(packs: &PackSet) -> Vec<String> {
     let others = crate::diff::rules::ALL.iter();
-    let others = others.chain(&crate::redact::RULES);
+    let others = others.chain([&crate::redact::LEFT_OVER]);
     let mut ids = valid_ids(packs);
     ids.extend(others.map(|rule| rule.id.to_owned()));
     ids

@@ -79,7 +79,7 @@ fn every_page_has_the_same_sections_and_reads_well_in_a_terminal() {
         let accepts = page.contains(&format!("[[accept]]\nrule = \"{rule}\"\n"));
         assert_eq!(
             accepts,
-            rule != "R013" && !is_of_redaction(&rule),
+            !["R013", "R201", "R202"].contains(&rule.as_str()),
             "{rule}: what was not read or not scrubbed cannot be accepted"
         );
     }

@@ -1,10 +1,10 @@
 //! One cassette through all checks.
 
-use super::super::Exit;
 use super::super::base::{BaseSide, Subject};
 use super::super::gate::Gate;
 use super::super::policy::Policy;
 use super::super::redaction_rules::{packs, recorded_pack};
+use super::super::{Exit, redaction_check};
 use super::Options;
 use crate::cassette::Cassette;
 use crate::config::Check;
@@ -180,7 +180,13 @@ impl<'a> Judge<'a> {
                 read: &recorded_pack,
             },
         };
-        let mut report = match redact::check(cassette, &options) {
+        let old = match old {
+            Old::None => redaction_check::Old::None,
+            Old::Same => redaction_check::Old::Same,
+            Old::Cassette(old) => redaction_check::Old::Cassette(old),
+        };
+        let engine = &self.policy.engine;
+        let mut report = match redaction_check::judged(cassette, &options, &old, engine) {
             Ok(report) => report,
             Err(error) => {
                 checked.errors.push(error.to_string());
@@ -195,19 +201,6 @@ impl<'a> Judge<'a> {
             report.notes.clear();
         }
         let ok = report.findings.is_empty();
-        self.accept(&mut report.findings);
-        if !self.policy.engine.all && !report.findings.is_empty() {
-            match old {
-                Old::None => {}
-                Old::Same => lint::mark_all_existing(&mut report.findings),
-                // A base that cannot be judged has nothing that could excuse anything.
-                Old::Cassette(old) => {
-                    if let Ok(old) = redact::check(old, &options) {
-                        lint::mark_existing(&mut report.findings, &old.findings);
-                    }
-                }
-            }
-        }
         checked.redaction = Some(RedactionVerdict {
             profile: cassette.redaction_profile().flatten(),
             wanted,
