@@ -28,7 +28,7 @@ use crate::cassette::view::Paired;
 use crate::finding::RuleInfo;
 use crate::wire::json::Span;
 
-pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep};
+pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep, variant};
 
 /// A rule of lint: what it is, and how it looks.
 pub(crate) struct Rule {
