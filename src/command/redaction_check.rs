@@ -3,7 +3,7 @@
 use super::redaction_rules::{packs, recorded_pack};
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
-use crate::finding::{Report, Severity};
+use crate::finding::{Report, Severity, says_nothing_was_checked};
 use crate::redact::{CheckOptions, Manifest, PackFiles, check};
 use crate::report::{Style, render_lint};
 use std::path::PathBuf;
@@ -24,7 +24,10 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
         Ok(split) => split,
         Err(message) => return Outcome::failed("redaction-check", message),
     };
-    let planned = output::plan(&options.outputs, context.terminal);
+    let planned = output::plan(&options.outputs, context.terminal).and_then(|outputs| {
+        let inputs = cassettes.iter().chain(&options.packs);
+        output::refuse_inputs(&outputs, inputs.map(PathBuf::as_path)).map(|()| outputs)
+    });
     let given = packs(&options.packs);
     let (outputs, given) = match (planned, given) {
         (Ok(outputs), Ok(given)) => (outputs, given),
@@ -45,7 +48,7 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
         match report_on(path, &asked) {
             Ok(mut report) => {
                 if options.shared.quiet {
-                    report.notes.clear();
+                    report.notes.retain(|note| says_nothing_was_checked(note));
                 }
                 reports.push(report);
             }
