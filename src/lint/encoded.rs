@@ -165,18 +165,17 @@ const PEEK: usize = 1024;
 /// The text in a value of base64, if it begins as text without controls does, or if
 /// `says_text`. Bytes that are no text are replaced.
 pub(crate) fn text_of_blob(value: &str, says_text: impl FnOnce() -> bool) -> Option<String> {
-    let joined;
-    let value = if value.contains(['\r', '\n', ' ']) {
-        joined = value.replace(['\r', '\n', ' '], "");
-        &joined
-    } else {
-        value
-    };
-    let head = decode_base64(value.get(..PEEK).unwrap_or(value))?;
+    // Most content is binary, and its first bytes say so.
+    let head: String = value
+        .chars()
+        .filter(|c| !c.is_ascii_whitespace())
+        .take(PEEK)
+        .collect();
+    let head = decode_base64(&head)?;
     if head.is_empty() || !begins_as_text(&head) && !says_text() {
         return None;
     }
-    let bytes = decode_base64(value)?;
+    let bytes = decode_base64(&value.replace(['\r', '\n', ' '], ""))?;
     Some(match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => utf_16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf_16(rest, u16::from_be_bytes),

@@ -372,6 +372,12 @@ impl<'a> Walk<'a, '_> {
 impl Walk<'_, '_> {
     /// Whether the object that is open has a `mimeType` of text; it may come later.
     fn has_media_type_of_text(&mut self) -> bool {
+        // No content of the protocol is nested that deep. Objects in objects, each of
+        // which is looked through, would take long, so they count as text unseen.
+        const DEEPEST: usize = 8;
+        if self.frames.len() > DEEPEST {
+            return true;
+        }
         let Some(frame) = self.frames.last_mut() else {
             return false;
         };

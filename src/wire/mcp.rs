@@ -27,6 +27,8 @@ pub(crate) enum Level {
     Tool,
     Annotations,
     Prompt,
+    /// An argument of a prompt.
+    Argument,
     /// A resource or a template.
     Resource,
 }
@@ -61,6 +63,7 @@ impl Level {
                 "idempotentHint",
                 "openWorldHint",
             ],
+            Level::Argument => &["name", "title", "description", "required"],
             Level::Prompt => &["name", "title", "description", "arguments"],
             Level::Resource => &[
                 "name",

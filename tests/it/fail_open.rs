@@ -630,3 +630,51 @@ fn fifo(path: &std::path::Path) {
     let made = std::process::Command::new("mkfifo").arg(path).status();
     assert!(made.unwrap().success());
 }
+
+#[test]
+fn the_part_of_a_definition_that_a_prompt_argument_is_has_no_other_spelling() {
+    let ask = r#"{"jsonrpc":"2.0","id":1,"method":"prompts/list"}"#;
+    let argument = r#"{"name":"a","Description":"Else.","description":"A word."}"#;
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"prompts":[{{"name":"p","arguments":[{argument}]}}]}}}}"#
+    );
+    let found = linted(&[client(ask), server(&answer)]);
+    assert!(has(&found, "R013"), "{:?}", rules(&found));
+}
+
+#[test]
+fn names_of_members_that_a_definition_should_not_have_are_read() {
+    for (method, listed) in [
+        (
+            "prompts/list",
+            format!(r#""prompts":[{{"name":"p","{INJECTION}":1}}]"#),
+        ),
+        (
+            "prompts/list",
+            format!(r#""prompts":[{{"name":"p","arguments":[{{"name":"a","{INJECTION}":1}}]}}]"#),
+        ),
+        (
+            "resources/list",
+            format!(r#""resources":[{{"uri":"a:b","{INJECTION}":1}}]"#),
+        ),
+    ] {
+        let ask = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{{listed}}}}}"#);
+        let found = linted(&[client(&ask), server(&answer)]);
+        assert!(has(&found, "R009"), "{listed}: {:?}", rules(&found));
+    }
+}
+
+#[test]
+fn contents_inside_contents_are_not_searched_over_and_over() {
+    let mut result = String::from("1");
+    for _ in 0..400 {
+        result = format!(
+            r#"{{"blob":"GyAg","a":{result},"pad":"{}"}}"#,
+            "x".repeat(2_000)
+        );
+    }
+    let [ask, _] = resource("");
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"contents":[{result}]}}}}"#);
+    linted(&[ask, server(&answer)]);
+}

@@ -22,6 +22,8 @@ pub(super) enum Context {
         output: bool,
     },
     Prompt,
+    /// The arguments of a prompt, and each of them.
+    Arguments,
     Resource,
     ServerInfo,
     /// Everything below is this, and so are its member names unless they are the protocol's.
@@ -96,7 +98,8 @@ impl Context {
             Context::Annotations => all(Surface::ToolAnnotation, true),
             Context::Schema { output } => schema_child(key, output),
             Context::Properties { output } => Context::Schema { output },
-            Context::Prompt => all(
+            Context::Prompt if key == "arguments" => Context::Arguments,
+            Context::Prompt | Context::Arguments => all(
                 Surface::Prompt,
                 !matches!(key, "arguments" | "name" | "title" | "description"),
             ),
@@ -139,7 +142,7 @@ impl Context {
             Context::Schema { output: true } | Context::Properties { output: true } => {
                 Surface::OutputSchema
             }
-            Context::Prompt => Surface::Prompt,
+            Context::Prompt | Context::Arguments => Surface::Prompt,
             Context::Resource => Surface::Resource,
             Context::ServerInfo => Surface::ServerInfo,
             Context::Payload { .. } => Surface::Other,
@@ -161,6 +164,7 @@ impl Context {
             Context::Tool => Some(Level::Tool),
             Context::Annotations => Some(Level::Annotations),
             Context::Prompt => Some(Level::Prompt),
+            Context::Arguments => Some(Level::Argument),
             Context::Resource => Some(Level::Resource),
             _ => None,
         }
@@ -184,6 +188,11 @@ impl Context {
                 surface,
                 names: true,
             } => Some(surface),
+            Context::Prompt | Context::Arguments | Context::Resource
+                if self.level().is_some_and(|level| !level.has(name)) =>
+            {
+                Some(self.surface())
+            }
             Context::Payload { .. } if self.level().is_some_and(|level| !level.has(name)) => {
                 Some(Surface::Structured)
             }
