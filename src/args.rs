@@ -623,7 +623,7 @@ fn refusal(error: &clap::Error, argv: &[OsString]) -> String {
         if !told.is_empty() && !line.starts_with(' ') {
             told.push_str("  ");
         }
-        told.push_str(line);
+        told.push_str(&visible(line));
         told.push('\n');
     }
     told

@@ -11,6 +11,7 @@ pub(crate) mod policy;
 mod reader;
 
 use crate::finding::Severity;
+use crate::regular_file::{self, LARGEST_BY_HAND};
 use reader::{Document, Section};
 use std::fs;
 use std::io;
@@ -164,20 +165,21 @@ pub(crate) fn candidates(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The bytes of a configuration file, if there is anything by that name. What is there
+/// and cannot be read is an error, a directory or a link to nowhere too: whoever put it
+/// there meant to configure the gate, and running without it could switch a rule off.
 fn read_if_there(path: &Path, shown: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
-    // A directory of that name is somebody's package, and opening a FIFO would wait.
-    if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
-        return Ok(None);
-    }
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ConfigError {
-            path: shown.to_owned(),
-            line: None,
-            problem: Box::new(Problem::Io(error)),
-        }),
-    }
+    let nothing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    let found = match fs::symlink_metadata(path) {
+        Ok(_) => regular_file::read(path, LARGEST_BY_HAND),
+        Err(error) if nothing.contains(&error.kind()) => return Ok(None),
+        Err(error) => Err(error),
+    };
+    found.map(Some).map_err(|error| ConfigError {
+        path: shown.to_owned(),
+        line: None,
+        problem: Box::new(Problem::Io(error)),
+    })
 }
 
 /// Reads a configuration from the bytes of a file. Its paths come out joined to
@@ -185,9 +187,16 @@ fn read_if_there(path: &Path, shown: &Path) -> Result<Option<Vec<u8>>, ConfigErr
 ///
 /// `None` for a `pyproject.toml` that says nothing about us. One that is not valid
 /// TOML is somebody else's to mend, unless its text mentions us: then passing it
-/// over could switch a gate off.
+/// over could switch a gate off. Whether UTF-16 text mentions us is not to be seen.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Config>, ConfigError> {
     let shared = path.file_name().is_some_and(|name| name == SHARED_FILE);
+    if let Some(encoding) = other_encoding(bytes) {
+        return Err(ConfigError {
+            path: path.to_owned(),
+            line: None,
+            problem: Box::new(Problem::Encoding(encoding)),
+        });
+    }
     if shared && memchr::memmem::find(bytes, b"mcp_cassette").is_none() {
         return Ok(None);
     }
@@ -202,6 +211,16 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Config>, ConfigE
         }
     }
     config(path, &section).map(Some)
+}
+
+/// An encoding of two or four bytes a character, by its mark or by the zero bytes that
+/// it has and no TOML file has.
+fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        _ if bytes.contains(&0) => Some("UTF-16 or UTF-32"),
+        _ => None,
+    }
 }
 
 fn config(path: &Path, section: &Section<'_>) -> Result<Config, ConfigError> {

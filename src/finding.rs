@@ -255,3 +255,8 @@ impl Finding {
 pub(crate) fn help_uri(id: &str) -> String {
     format!("https://github.com/cheneeheng/mcp-cassette/blob/main/docs/rules/{id}.md")
 }
+/// Whether a note says that there was nothing to look at. No option hides such a note:
+/// a report without it would call clean what was not there.
+pub(crate) fn says_nothing_was_checked(note: &str) -> bool {
+    note.ends_with("so nothing was checked") || note.ends_with("so nothing was compared")
+}

@@ -46,6 +46,7 @@ pub mod fuzzing;
 pub mod lint;
 mod pattern;
 mod redact;
+mod regular_file;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;

@@ -5,6 +5,7 @@
 //! parts stand in that text. Payloads are never parsed into numbers and maps, so
 //! what was recorded comes back token for token.
 
+pub(crate) mod doubt;
 pub(crate) mod file;
 pub(crate) mod format;
 pub(crate) mod locate;

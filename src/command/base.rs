@@ -318,7 +318,7 @@ fn pairs(
             old,
             new: &paths,
             read: &|path| match new.get(path) {
-                Some(file) => std::fs::read(directory.join(file)),
+                Some(file) => crate::regular_file::read(&directory.join(file), u64::MAX),
                 None => Err(std::io::ErrorKind::NotFound.into()),
             },
             server_name: &server_name,

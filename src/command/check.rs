@@ -7,7 +7,7 @@ mod judge;
 use super::gate::{self, Gate, PolicyFrom, Request};
 use super::policy::{self, Policy};
 use super::select::Selection;
-use super::{Context, Exit, Outcome, Output, Shared};
+use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::{Check, LintFlags};
 use crate::finding::Severity;
@@ -48,7 +48,8 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Outcome {
     let mut outcome = Outcome::new("check");
-    let checked = match check(options, context, &mut outcome, progress) {
+    let mut inputs = options.inputs();
+    let checked = match check(options, context, &mut inputs, &mut outcome, progress) {
         Ok(checked) => checked,
         Err(message) => {
             outcome.error(&message);
@@ -59,13 +60,24 @@ pub(crate) fn run(
             )
         }
     };
-    deliver::deliver(&checked, options, context, &mut outcome);
+    deliver::deliver(&checked, options, &inputs, context, &mut outcome);
     outcome
 }
 
+impl Options {
+    /// The files that the command line names, whatever else the run will read.
+    fn inputs(&self) -> Vec<PathBuf> {
+        let packs = self.pii_packs.iter().chain(&self.flags.pattern_packs);
+        let files = self.paths.iter().chain(packs).chain(&self.baseline);
+        files.cloned().collect()
+    }
+}
+
+/// `inputs` gets every file that is read, also when the run cannot begin after all.
 fn check(
     options: &Options,
     context: &Context,
+    inputs: &mut Vec<PathBuf>,
     outcome: &mut Outcome,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Checked, String> {
@@ -85,6 +97,8 @@ fn check(
         selection: &|policy| selection(options, policy, context),
     };
     gate::open(&request, context, |gate| {
+        inputs.extend(gate.inputs().map(Path::to_owned));
+        output::refuse_inputs(&options.outputs, inputs.iter().map(PathBuf::as_path))?;
         judge_all(options, &gate, outcome, progress)
     })
 }

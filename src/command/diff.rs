@@ -7,7 +7,7 @@ use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::LintFlags;
 use crate::diff::{self, Diff, DiffOptions, findings};
-use crate::finding::{Finding, Report, Severity};
+use crate::finding::{Finding, Report, Severity, says_nothing_was_checked};
 use crate::report::{
     BaseShown, CassetteStatus, Checked, CheckedCassette, Format, Style, render_check, render_diff,
     render_diffs,
@@ -30,7 +30,11 @@ pub(crate) struct Options {
 /// Compares and reports in every format that was asked for.
 pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     let mut outcome = Outcome::new("diff");
-    let outputs = match output::plan(&options.outputs, context.terminal) {
+    let planned = output::plan(&options.outputs, context.terminal).and_then(|outputs| {
+        let inputs = options.cassettes.iter().map(PathBuf::as_path);
+        output::refuse_inputs(&outputs, inputs).map(|()| outputs)
+    });
+    let outputs = match planned {
         Ok(outputs) => outputs,
         Err(message) => return Outcome::failed("diff", message),
     };
@@ -174,7 +178,7 @@ impl Options {
         };
         let mut diff = diff::diff(old, new, &options).map_err(|error| error.to_string())?;
         if self.shared.quiet {
-            diff.notes.clear();
+            diff.notes.retain(|note| says_nothing_was_checked(note));
         }
         let changed = findings(&diff, Some(old), Some(new));
         Ok((diff, changed))

@@ -5,7 +5,7 @@ use super::Context;
 use super::base::{Asked, BaseSide, Repositories, Subject};
 use super::policy::{self, Policy};
 use super::select::Selection;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whose configuration counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,17 @@ pub(crate) struct Gate<'a> {
     pub(crate) commit: Option<String>,
     /// Why it is that one, or why there is none.
     pub(crate) reason: String,
+}
+
+impl Gate<'_> {
+    /// The files that the run reads: cassettes, packs and the configuration.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let cassettes = self.subjects.iter().map(|subject| subject.path.as_path());
+        let packs = self.policy.settings.pattern_packs.iter();
+        cassettes
+            .chain(packs.map(PathBuf::as_path))
+            .chain(self.policy.config.as_deref())
+    }
 }
 
 /// Works everything out and hands it to `then`.

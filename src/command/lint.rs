@@ -7,7 +7,7 @@ use super::select::Selection;
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::{LintFlags, LintSettings};
-use crate::finding::{Report, Severity};
+use crate::finding::{Report, Severity, says_nothing_was_checked};
 use crate::lint::{self, lint_cassette};
 use crate::report::{Style, render_lint};
 use std::path::PathBuf;
@@ -53,6 +53,8 @@ pub(crate) fn run(
             selection: &|_| Ok(Selection::of_files(&options.cassettes, &context.directory)),
         };
         gate::open(&request, context, |gate| {
+            let inputs = gate.inputs().chain(options.baseline.as_deref());
+            output::refuse_inputs(&outputs, inputs)?;
             let linting = Linting {
                 options,
                 gate: &gate,
@@ -148,7 +150,7 @@ impl Linting<'_> {
             },
         };
         if self.options.shared.quiet {
-            report.notes.clear();
+            report.notes.retain(|note| says_nothing_was_checked(note));
         }
         Some(report)
     }

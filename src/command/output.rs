@@ -4,7 +4,7 @@
 use super::{Context, Outcome};
 use crate::cassette::file::save_atomically;
 use crate::report::{Format, Style};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One report: `--output FORMAT[=PATH]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,36 @@ pub(crate) fn plan(asked: &[Output], terminal: bool) -> Result<Vec<Output>, Stri
     all.extend(annotate.then(|| to_stdout(Format::Github)));
     all.append(&mut written);
     Ok(all)
+}
+
+/// Refuses to write a report over what the run reads: the next run would read the report.
+pub(crate) fn refuse_inputs<'p>(
+    outputs: &[Output],
+    inputs: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), String> {
+    // What does not exist yet is no input, however it is spelled.
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let written: Vec<(&Output, &Path, PathBuf)> = outputs
+        .iter()
+        .filter_map(|output| {
+            let path = output.path.as_deref()?;
+            Some((output, path, real(path)?))
+        })
+        .collect();
+    if written.is_empty() {
+        return Ok(());
+    }
+    for input in inputs {
+        let Some(input) = real(input) else { continue };
+        if let Some((output, path, _)) = written.iter().find(|(.., real)| *real == input) {
+            return Err(format!(
+                "--output {}={} would overwrite what this run reads; nothing was written there",
+                name(output.format),
+                path.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn name(format: Format) -> &'static str {

@@ -73,7 +73,7 @@ impl Policy {
         for path in merging::packs(&base, &head) {
             packs.push(match read(&path)? {
                 Some(bytes) => {
-                    let changed = std::fs::read(&path).map_or(true, |own| own != bytes);
+                    let changed = lint::read_pack(&path).map_or(true, |own| own != bytes);
                     if changed {
                         notes.push(format!(
                             "{}: the pattern pack of the base is used, not the one of this change",
@@ -153,12 +153,9 @@ fn read_packs(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
 
 fn from_disk(path: &Path) -> Result<(String, Vec<u8>), String> {
     let name = path.display().to_string();
-    match std::fs::read(path) {
+    match lint::read_pack(path) {
         Ok(bytes) => Ok((name, bytes)),
-        Err(source) => {
-            let path = path.to_owned();
-            Err(LintError::ReadPack { path, source }.to_string())
-        }
+        Err(error) => Err(error.to_string()),
     }
 }
 

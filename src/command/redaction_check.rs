@@ -8,7 +8,7 @@ use super::select::Selection;
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::LintFlags;
-use crate::finding::{Report, Severity};
+use crate::finding::{Report, Severity, says_nothing_was_checked};
 use crate::lint;
 use crate::redact::{CheckOptions, Manifest, PackFiles, RedactError, check};
 use crate::report::{CassetteStatus, Style, render_lint};
@@ -41,6 +41,8 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
 fn check_all(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), String> {
     let (profile, cassettes) = split(&options.arguments)?;
     let outputs = output::plan(&options.outputs, context.terminal)?;
+    let inputs = cassettes.iter().chain(&options.packs);
+    output::refuse_inputs(&outputs, inputs.map(PathBuf::as_path))?;
     let given = packs(&options.packs)?;
     let asked = CheckOptions {
         profile: profile.as_deref(),
@@ -66,7 +68,7 @@ fn check_all(options: &Options, context: &Context, outcome: &mut Outcome) -> Res
             match one(subject, &asked, &gate) {
                 Ok(mut report) => {
                     if options.shared.quiet {
-                        report.notes.clear();
+                        report.notes.retain(|note| says_nothing_was_checked(note));
                     }
                     reports.push(report);
                 }

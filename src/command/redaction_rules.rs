@@ -3,11 +3,8 @@
 
 use super::Context;
 use crate::redact::{Rules, Salt};
-use std::fs;
+use crate::regular_file::{self, LARGEST_BY_HAND};
 use std::path::{Path, PathBuf};
-
-/// Packs and salts are small; anything larger is another file.
-const LARGEST: u64 = 1024 * 1024;
 
 /// What was given on the command line.
 #[derive(Clone, Debug, Default)]
@@ -76,14 +73,7 @@ pub(super) fn recorded_pack(path: &str) -> Option<Vec<u8>> {
     read(Path::new(path)).ok()
 }
 
-/// A small regular file: a path out of a cassette may lead to a device.
+/// A path out of a cassette may lead to a device.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let meta = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !meta.is_file() {
-        return Err("is not a regular file".to_owned());
-    }
-    if meta.len() > LARGEST {
-        return Err(format!("is larger than {LARGEST} bytes"));
-    }
-    fs::read(path).map_err(|error| error.to_string())
+    regular_file::read(path, LARGEST_BY_HAND).map_err(|error| error.to_string())
 }

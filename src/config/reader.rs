@@ -12,6 +12,8 @@ use toml::de::{DeTable, DeValue};
 pub(crate) enum Problem {
     #[error("cannot be read: {0}")]
     Io(#[source] io::Error),
+    #[error("is not UTF-8 text but looks like {0}; save it again as UTF-8")]
+    Encoding(&'static str),
     #[error("is not UTF-8 text here")]
     NotUtf8,
     #[error("is not valid TOML: {0}")]

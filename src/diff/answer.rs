@@ -2,6 +2,7 @@
 
 use super::surface::Listing;
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
+use crate::wire::mcp::Level;
 
 /// What one result holds, as far as surfaces go. Of repeated members the last
 /// counts, except that definitions of repeated lists all do.
@@ -15,8 +16,14 @@ pub(crate) struct Answer {
     pub(crate) next: Option<Span>,
     /// The value of `instructions`.
     pub(crate) instructions: Option<Span>,
+    /// The value of `serverInfo`.
+    pub(crate) server_info: Option<Span>,
     /// Whether it has a member that only an answer to a greeting has.
     pub(crate) greets: bool,
+    /// The first name of a member of the result or of a definition that another reader
+    /// could take for another one.
+    pub(crate) doubtful: Option<Span>,
+    seen: Vec<Listing>,
 }
 
 /// One element of a listing's array.
@@ -52,6 +59,7 @@ enum Member {
     List(Listing),
     Next,
     Instructions,
+    ServerInfo,
     Greeting,
     Other,
 }
@@ -78,7 +86,7 @@ struct Item {
     name_next: bool,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Takes a token. `depth` counts the containers that are open after it: 1 is
     /// the payload, 2 a result, 3 a value of its members, 4 an element of a list.
     fn take(&mut self, token: Token, depth: usize) {
@@ -88,7 +96,10 @@ impl Reader<'_> {
             1 if token.kind == Kind::Key => self.in_result = self.spells(token) == "result",
             2 if begins && self.in_result => self.result(token),
             _ if !self.in_result => {}
-            2 if token.kind == Kind::Key => self.member = self.member(token),
+            2 if token.kind == Kind::Key => {
+                self.member = self.member(token);
+                self.doubt_member(token);
+            }
             2 if ends => self.ended(self.start..token.span.end),
             2 => self.ended(token.span.start..token.span.end),
             3 if begins => self.value(token),
@@ -106,12 +117,36 @@ impl Reader<'_> {
         self.list = None;
     }
 
+    /// Notes a member of the result that stands twice, or in another case.
+    fn doubt_member(&mut self, key: Token) {
+        let member = self.member;
+        let variant = Level::Result.variant(&self.spells(key)).is_some();
+        let Some(answer) = self.found.last_mut() else {
+            return;
+        };
+        let repeated = match member {
+            Member::List(listing) if answer.seen.contains(&listing) => true,
+            Member::List(listing) => {
+                answer.seen.push(listing);
+                false
+            }
+            Member::Next => answer.next.is_some(),
+            Member::Instructions => answer.instructions.is_some(),
+            Member::ServerInfo => answer.server_info.is_some(),
+            Member::Greeting | Member::Other => false,
+        };
+        if variant || repeated {
+            answer.doubtful.get_or_insert(key.span);
+        }
+    }
+
     fn member(&self, key: Token) -> Member {
         let name = self.spells(key);
         match &*name {
             "nextCursor" => Member::Next,
             "instructions" => Member::Instructions,
-            "serverInfo" | "capabilities" | "protocolVersion" => Member::Greeting,
+            "serverInfo" => Member::ServerInfo,
+            "capabilities" | "protocolVersion" => Member::Greeting,
             name => Listing::ALL
                 .into_iter()
                 .find(|listing| listing.member() == name)
@@ -142,6 +177,10 @@ impl Reader<'_> {
             match self.member {
                 Member::Next => answer.next = value,
                 Member::Instructions => answer.instructions = value,
+                Member::ServerInfo => {
+                    answer.greets = true;
+                    answer.server_info = value;
+                }
                 Member::Greeting => answer.greets = true,
                 Member::List(_) | Member::Other => {}
             }
@@ -161,8 +200,13 @@ impl Reader<'_> {
                 self.item.name_next = false;
             }
             4 if token.kind == Kind::Key => {
-                let key = self.list.map(Listing::key);
-                self.item.name_next = key == Some(&*self.spells(token));
+                let Some(listing) = self.list else { return };
+                let name = self.spells(token);
+                self.item.name_next = listing.key() == name;
+                let variant = listing.level().variant(&name).is_some();
+                if variant && let Some(answer) = self.found.last_mut() {
+                    answer.doubtful.get_or_insert(token.span);
+                }
             }
             4 if self.item.name_next => {
                 self.item.name = (token.kind == Kind::String).then_some(token.span);
@@ -182,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    fn spells(&self, key: Token) -> std::borrow::Cow<'_, str> {
+    fn spells(&self, key: Token) -> std::borrow::Cow<'a, str> {
         decode(key.inner().of(self.text))
     }
 }

@@ -1,9 +1,10 @@
 //! Finding the listings of a cassette; what counts as one, and when it is
 //! complete, is said in [`super::surface`].
 
-use super::answer::{Answer, answers};
-use super::surface::{Greeting, Listing, Occurrence, Page, Recorded, Run};
+use super::answer::{Answer, Listed, answers};
+use super::surface::{Doubtful, Greeting, Listing, Occurrence, Page, Recorded, Run};
 use crate::cassette::Cassette;
+use crate::cassette::doubt::{self, about_member};
 use crate::cassette::model::{Sender, string_value};
 use crate::cassette::view::{Paired, Role};
 use crate::wire::json::{Kind, Scanner, Span, decode};
@@ -38,6 +39,7 @@ impl<'a> Collector<'a> {
                 runs: Vec::new(),
                 greetings: Vec::new(),
                 announcements: Vec::new(),
+                doubts: Vec::new(),
             },
             session: 0,
             asked: HashMap::new(),
@@ -54,11 +56,25 @@ impl<'a> Collector<'a> {
             .rows
             .get(paired.index as usize)
             .map(|row| row.sender);
+        if let Some(doubt) = doubt::of(self.recorded.cassette, paired) {
+            self.doubt(paired.index, None, doubt.problem().to_owned());
+        }
         match (from, paired.role) {
             (Some(Sender::Client), Role::Request) => self.request(paired),
             (Some(Sender::Server), Role::Raw) | (None | Some(Sender::Client), _) => {}
             (Some(Sender::Server), _) => self.answer(paired),
         }
+    }
+
+    /// Notes what cannot be relied on: a member of a message by its name, or all of it.
+    fn doubt(&mut self, message: u32, name: Option<Span>, problem: String) {
+        let row = self.recorded.cassette.rows.get(message as usize);
+        let at = name.or(row.map(|row| row.payload)).unwrap_or_default();
+        self.recorded.doubts.push(Doubtful {
+            message,
+            at,
+            problem,
+        });
     }
 
     fn request(&mut self, paired: &Paired) {
@@ -85,24 +101,34 @@ impl<'a> Collector<'a> {
         {
             self.recorded.announcements.push(paired.index);
         }
+        if let Some(name) = paired.envelope.doubtful {
+            self.doubt(paired.index, Some(name), about_member(text, name));
+        }
         if paired.envelope.result.is_none() {
             return;
         }
-        let asked = match paired.request {
-            None => None,
-            Some(request) => match self.asked.remove(&request) {
-                // It answers a request of another kind: whatever it holds is no listing.
-                None => return,
-                asked => asked,
-            },
-        };
+        let asked = paired
+            .request
+            .and_then(|request| self.asked.remove(&request));
+        if asked.is_none() && !paired.envelope.describes_a_server() {
+            return;
+        }
         let row = self.recorded.cassette.rows.get(paired.index as usize);
         for answer in row.map_or_else(Vec::new, |row| answers(text, row.payload)) {
+            if let Some(name) = answer.doubtful {
+                self.doubt(paired.index, Some(name), about_member(text, name));
+            }
             match &asked {
                 Some(Asked::List(listing, cursor)) => {
-                    self.page(paired.index, &answer, *listing, cursor.clone());
+                    let page = (paired.index, &answer, *listing);
+                    self.page(page, Some(cursor.clone()));
+                    self.stray(paired.index, &answer, Some(*listing));
                 }
-                Some(Asked::Greeting) => self.greeting(paired.index, &answer),
+                Some(Asked::Greeting) => {
+                    self.greeting(paired.index, &answer);
+                    self.stray(paired.index, &answer, None);
+                }
+                None if paired.request.is_some() => self.stray(paired.index, &answer, None),
                 None => self.unasked(paired.index, &answer),
             }
         }
@@ -112,6 +138,7 @@ impl<'a> Collector<'a> {
         self.recorded.greetings.push(Greeting {
             message,
             instructions: answer.instructions,
+            server_info: answer.server_info,
         });
     }
 
@@ -119,7 +146,7 @@ impl<'a> Collector<'a> {
     fn unasked(&mut self, message: u32, answer: &Answer) {
         for listing in Listing::ALL {
             if answer.lists.contains(&listing) {
-                self.page(message, answer, listing, None);
+                self.page((message, answer, listing), None);
             }
         }
         if answer.greets && answer.instructions.is_some() {
@@ -127,11 +154,28 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds one page. `cursor` is what the request sent, if it sent one.
-    fn page(&mut self, message: u32, answer: &Answer, listing: Listing, cursor: Option<String>) {
+    /// Definitions in the answer to a request for something else than `asked`.
+    fn stray(&mut self, message: u32, answer: &Answer, asked: Option<Listing>) {
+        let text = &self.recorded.cassette.text;
+        for listing in Listing::ALL {
+            let defines =
+                |item: &Listed| item.listing == listing && item.span.of(text).starts_with('{');
+            if asked != Some(listing) && answer.listed.iter().any(defines) {
+                self.page((message, answer, listing), None);
+            }
+        }
+    }
+
+    /// Adds one page. `request` is there if it was asked for, with the cursor that it
+    /// sent if it sent one.
+    fn page(
+        &mut self,
+        (message, answer, listing): (u32, &Answer, Listing),
+        request: Option<Option<String>>,
+    ) {
         let text = &self.recorded.cassette.text;
         let next = answer.next.and_then(|span| cursor_text(span.of(text)));
-        let (run, cursor) = self.run_for(listing, cursor);
+        let (run, cursor) = self.run_for(listing, request);
         if let Some(next) = &next {
             self.offered.insert((listing, next.clone()), run);
         }
@@ -158,7 +202,13 @@ impl<'a> Collector<'a> {
     }
 
     /// The run that a page with that cursor belongs to, and the cursor to note for it.
-    fn run_for(&mut self, listing: Listing, cursor: Option<String>) -> (u32, Option<String>) {
+    fn run_for(
+        &mut self,
+        listing: Listing,
+        request: Option<Option<String>>,
+    ) -> (u32, Option<String>) {
+        let asked = request.is_some();
+        let cursor = request.flatten();
         if let Some(cursor) = &cursor {
             let key = (listing, cursor.clone());
             if let Some(&run) = self.offered.get(&key) {
@@ -178,6 +228,7 @@ impl<'a> Collector<'a> {
         self.recorded.runs.push(Run {
             listing,
             session: self.session,
+            asked,
             pages: Vec::new(),
             occurrences: Vec::new(),
             complete: false,

@@ -9,7 +9,7 @@ use super::{Change, ChangeKind, Detail, DiffError, Impact};
 use crate::cassette::locate::position;
 use crate::finding::Region;
 use crate::wire::json::Span;
-use crate::wire::node::{Node, NodeError, Text};
+use crate::wire::node::{Node, Text};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What a definition without a name is called.
@@ -163,7 +163,12 @@ fn definitions<'r>(
         let raw = recorded.raw(occurrence);
         if seen.insert((&occurrence.name, raw)) {
             let node = recorded.read(occurrence).map_err(|error| {
-                unreadable(recorded, occurrence.message, occurrence.span, error)
+                unreadable(
+                    recorded,
+                    occurrence.message,
+                    occurrence.span,
+                    error.to_string(),
+                )
             })?;
             let list = found.entry(&occurrence.name).or_default();
             list.push(Definition {
@@ -176,7 +181,20 @@ fn definitions<'r>(
     Ok(found)
 }
 
-fn unreadable(recorded: &Recorded<'_>, message: u32, span: Span, error: NodeError) -> DiffError {
+/// Refuses a recording in which another reader could see something else.
+pub(super) fn refuse_doubts(recorded: &Recorded<'_>) -> Result<(), DiffError> {
+    match recorded.doubts.first() {
+        None => Ok(()),
+        Some(doubt) => Err(unreadable(
+            recorded,
+            doubt.message,
+            doubt.at,
+            doubt.problem.clone(),
+        )),
+    }
+}
+
+fn unreadable(recorded: &Recorded<'_>, message: u32, span: Span, problem: String) -> DiffError {
     let cassette = recorded.cassette;
     let (pointer, _) = resolve(cassette, &[Spot::new(message, span)])
         .pop()
@@ -185,7 +203,7 @@ fn unreadable(recorded: &Recorded<'_>, message: u32, span: Span, error: NodeErro
         file: cassette.name().to_owned(),
         pointer,
         position: position(&cassette.text, span.start as usize),
-        problem: error.to_string(),
+        problem,
     }
 }
 
@@ -358,7 +376,7 @@ fn instructions(recorded: &Recorded<'_>) -> Result<Option<(Spot, Node)>, DiffErr
     };
     match Node::read(&recorded.cassette.text, span) {
         Ok(node) => Ok(Some((Spot::new(message, span), node))),
-        Err(error) => Err(unreadable(recorded, message, span, error)),
+        Err(error) => Err(unreadable(recorded, message, span, error.to_string())),
     }
 }
 

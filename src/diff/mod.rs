@@ -35,7 +35,7 @@ pub struct Diff {
     pub old: String,
     /// The newer cassette as it was named.
     pub new: String,
-    /// Members of the head: transport, server host, protocol version, server name and version.
+    /// Transport, server host, protocol version, and what the server calls itself.
     pub metadata: Vec<FieldChange>,
     /// Methods that occur more or less often.
     pub methods: Vec<MethodCount>,

@@ -2,7 +2,7 @@
 
 use super::Diff;
 use super::collect::Collector;
-use super::compare::Comparison;
+use super::compare::{Comparison, refuse_doubts};
 use super::surface::{Listing, Recorded};
 use super::traffic::{self, Traffic};
 use crate::cassette::Cassette;
@@ -21,7 +21,8 @@ pub struct DiffOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiffError {
-    /// A definition that is compared could not be read as a tree.
+    /// A definition that is compared could not be read as a tree, or a message could be
+    /// read in two ways.
     #[error(
         "{file}:{}:{}: {pointer} cannot be compared: {problem}",
         position.line,
@@ -77,10 +78,14 @@ pub enum DiffError {
 ///
 /// # Errors
 ///
-/// A definition that is nested too deeply to be compared: it could hide anything.
+/// A definition that is nested too deeply to be compared: it could hide anything. A
+/// message that two readers could understand differently: what `lint` reports as R013
+/// compares with nothing.
 pub fn diff(old: &Cassette, new: &Cassette, options: &DiffOptions) -> Result<Diff, DiffError> {
     let (old_recorded, old_traffic) = read(old, options);
     let (new_recorded, new_traffic) = read(new, options);
+    refuse_doubts(&old_recorded)?;
+    refuse_doubts(&new_recorded)?;
     let mut comparison = Comparison {
         old: old_recorded,
         new: new_recorded,
@@ -95,7 +100,7 @@ pub fn diff(old: &Cassette, new: &Cassette, options: &DiffOptions) -> Result<Dif
     };
     comparison.note_moves();
     if !options.tools_only {
-        found.metadata = traffic::metadata(old, new);
+        found.metadata = traffic::metadata(&comparison.old, &comparison.new);
         found.methods = traffic::methods(&old_traffic, &new_traffic);
         found.prompts = comparison.listing(Listing::Prompts)?;
         found.resources = comparison.listing(Listing::Resources)?;
@@ -104,6 +109,11 @@ pub fn diff(old: &Cassette, new: &Cassette, options: &DiffOptions) -> Result<Dif
             .extend(comparison.listing(Listing::Templates)?);
         found.instructions = comparison.instructions()?;
         found.sequence = traffic::sequence(&old_traffic, &new_traffic);
+    }
+    for cassette in [old, new].into_iter().filter(|side| side.rows.is_empty()) {
+        let name = cassette.name();
+        let note = format!("{name} holds no messages, so nothing was compared");
+        comparison.notes.push(note);
     }
     found.notes = comparison.notes;
     found.incomplete = comparison.incomplete;

@@ -3,10 +3,12 @@
 //! listings is the one to compare.
 //!
 //! This is the one extraction behind `diff`, R002 and R015. It reads payloads
-//! only. A message counts as a listing if it answers a listing request, or if it
+//! only. A message counts as a listing if it answers a listing request, if it
 //! answers nothing that was recorded and its result holds an array under the name
-//! of a listing: a client that keeps such an answer must not be cheaper to fool
-//! than a gate. Raw messages are never listings.
+//! of a listing, or if it answers something else and that array holds objects: a
+//! client that keeps such an answer, or pairs it otherwise than we do, must not be
+//! cheaper to fool than a gate. What nobody asked for is not the listing to compare
+//! as long as there is one that somebody asked for. Raw messages are never listings.
 //!
 //! # Runs
 //!
@@ -31,7 +33,7 @@ use super::collect::Collector;
 use crate::cassette::Cassette;
 use crate::cassette::view::Exchanges;
 use crate::wire::json::Span;
-use crate::wire::mcp::method;
+use crate::wire::mcp::{Level, method};
 use crate::wire::node::{Node, NodeError, Text};
 
 /// What a listing lists.
@@ -80,6 +82,15 @@ impl Listing {
         }
     }
 
+    /// What its definitions are.
+    pub(crate) fn level(self) -> Level {
+        match self {
+            Listing::Tools => Level::Tool,
+            Listing::Prompts => Level::Prompt,
+            Listing::Resources | Listing::Templates => Level::Resource,
+        }
+    }
+
     /// One entry of it, for messages.
     pub(crate) fn noun(self) -> &'static str {
         match self {
@@ -110,6 +121,8 @@ pub(crate) struct Run {
     pub(crate) listing: Listing,
     /// Counted up by each `initialize`; 0 before the first.
     pub(crate) session: u32,
+    /// Whether its first page answers a request for it.
+    pub(crate) asked: bool,
     pub(crate) pages: Vec<Page>,
     /// Indices into [`Recorded::occurrences`].
     pub(crate) occurrences: Vec<u32>,
@@ -133,6 +146,8 @@ pub(crate) struct Greeting {
     pub(crate) message: u32,
     /// The value of `instructions`.
     pub(crate) instructions: Option<Span>,
+    /// The value of `serverInfo`.
+    pub(crate) server_info: Option<Span>,
 }
 
 /// All that was listed in one cassette.
@@ -147,6 +162,16 @@ pub(crate) struct Recorded<'a> {
     pub(crate) greetings: Vec<Greeting>,
     /// Messages that announced that the tools changed.
     pub(crate) announcements: Vec<u32>,
+    /// What another reader could understand differently, so that nothing compares.
+    pub(crate) doubts: Vec<Doubtful>,
+}
+
+/// A place that cannot be relied on, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubtful {
+    pub(crate) message: u32,
+    pub(crate) at: Span,
+    pub(crate) problem: String,
 }
 
 impl<'a> Recorded<'a> {
@@ -159,14 +184,14 @@ impl<'a> Recorded<'a> {
         collector.finish()
     }
 
-    /// The run to compare: the last complete one of the last session that has any,
-    /// or that session's last one if none is complete.
+    /// The run to compare: of the last session that has any the last complete one that
+    /// was asked for, else the last one that was asked for, else what came unasked.
     pub(crate) fn current(&self, listing: Listing) -> Option<&Run> {
         let runs = || self.runs.iter().filter(|run| run.listing == listing);
         let session = runs().map(|run| run.session).max()?;
         runs()
             .filter(|run| run.session == session)
-            .max_by_key(|run| (run.complete, run.last_message()))
+            .max_by_key(|run| (run.asked, run.complete, run.last_message()))
     }
 
     /// Every definition of that kind, anywhere.

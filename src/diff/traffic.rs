@@ -1,9 +1,10 @@
 //! What two cassettes say apart from their surfaces: the head, how often each
 //! method was used, and the order of the client's requests.
 
+use super::surface::Recorded;
 use super::{FieldChange, MethodCount, text};
 use crate::cassette::Cassette;
-use crate::cassette::model::Sender;
+use crate::cassette::model::{Sender, member_string};
 use crate::cassette::view::{Paired, Role};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -81,24 +82,35 @@ pub(crate) fn sequence(old: &Traffic, new: &Traffic) -> Vec<String> {
     text::sequence(&old.sequence(), &new.sequence())
 }
 
-/// Members of the head that differ.
-pub(crate) fn metadata(old: &Cassette, new: &Cassette) -> Vec<FieldChange> {
+/// What the head and the greeting say of the server, where it differs. The recorded
+/// greeting itself goes before what the head repeats of it.
+pub(crate) fn metadata(old: &Recorded<'_>, new: &Recorded<'_>) -> Vec<FieldChange> {
     let own = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-    let fields = |cassette: &Cassette| {
+    let fields = |recorded: &Recorded<'_>| {
+        let cassette = recorded.cassette;
         let (name, version) = cassette.server_info().unzip();
+        let mut greetings = recorded.greetings.iter().rev();
+        let info = greetings.find_map(|greeting| greeting.server_info);
+        let said = |member| member_string(&cassette.text, info?, member);
         [
             Some(cassette.transport().as_str().to_owned()),
             own(cassette.protocol_version()),
-            name,
-            version,
+            said("name").or(name),
+            said("title"),
+            said("version").or(version),
+            said("description"),
+            said("websiteUrl"),
             cassette.server_url().map(|url| host(&url).to_owned()),
         ]
     };
-    const NAMES: [&str; 5] = [
+    const NAMES: [&str; 8] = [
         "transport",
         "protocol_version",
         "server_info.name",
+        "server_info.title",
         "server_info.version",
+        "server_info.description",
+        "server_info.website_url",
         "server_host",
     ];
     let pairs = fields(old).into_iter().zip(fields(new));

@@ -28,6 +28,7 @@ pub(crate) use silence::{mark_accepted, mark_all_existing, mark_existing, unused
 use crate::cassette::{Cassette, LoadError};
 use crate::finding::Report;
 use crate::pattern::PackError;
+use crate::regular_file::{self, LARGEST_BY_HAND};
 use packs::{PackSet, PackSource};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,14 @@ pub enum LintError {
         /// The ids that there are.
         valid: Vec<String>,
     },
+}
+
+/// The bytes of a pattern pack.
+pub(crate) fn read_pack(path: &Path) -> Result<Vec<u8>, LintError> {
+    regular_file::read(path, LARGEST_BY_HAND).map_err(|source| LintError::ReadPack {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn quote_all(ids: &[String]) -> String {
@@ -136,10 +145,7 @@ impl Settings {
     pub(crate) fn new(options: &Options) -> Result<Settings, LintError> {
         let mut files = Vec::new();
         for path in &options.pattern_packs {
-            let bytes = std::fs::read(path).map_err(|source| LintError::ReadPack {
-                path: path.clone(),
-                source,
-            })?;
+            let bytes = read_pack(path)?;
             files.push((path.display().to_string(), bytes));
         }
         Settings::with_packs(options, &files)

@@ -78,7 +78,7 @@ fn surface_of(reading: &Reading<'_>) -> Option<PackSurface> {
         Surface::OutputSchema => PackSurface::OutputSchema,
         Surface::Instructions => PackSurface::Instructions,
         Surface::Prompt | Surface::PromptMessage => PackSurface::Prompt,
-        Surface::Resource | Surface::ResourceText => PackSurface::Resource,
+        Surface::Resource | Surface::ResourceText | Surface::DecodedText => PackSurface::Resource,
         Surface::Result => PackSurface::Result,
         Surface::SchemaName
         | Surface::SchemaText

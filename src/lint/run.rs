@@ -244,6 +244,7 @@ fn scan_message(
                 }
             }
             Item::TooDeep(span) => rules::too_deep(span, sink),
+            Item::Variant { name, at, member } => rules::variant(&name, at, member, sink),
         },
     );
 }

@@ -1,13 +1,17 @@
 //! Every recorded text that a person or a model may come to read, with what it is.
 //!
 //! One walk over the tokens of a payload serves all rules. What a string is
-//! follows from the member names on the way to it, through the table in
-//! [`Context::child`]; nothing is parsed into a tree, and a repeated member is
-//! visited as often as it stands there.
+//! follows from the member names on the way to it, through the table in [`context`];
+//! nothing is parsed into a tree, and a repeated member is visited as often as it
+//! stands there.
 
+mod context;
+
+use super::encoded::{is_text_type, text_of_blob};
+use crate::cassette::model::member_string;
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
-use crate::wire::mcp::method;
 use crate::wire::node::MAX_DEPTH;
+use context::Context;
 use std::borrow::Cow;
 
 /// What a text is.
@@ -46,6 +50,8 @@ pub(crate) enum Surface {
     Structured,
     /// Binary content as base64: images, audio, blobs.
     Blob,
+    /// The text that such content decodes to, if it is text.
+    DecodedText,
     /// `message` and `data` of an error.
     Error,
     /// What the server asks of the client: sampling, elicitation, `input_required`.
@@ -104,6 +110,7 @@ impl Surface {
             Surface::Result => "result text",
             Surface::Structured => "structured result",
             Surface::Blob => "binary content",
+            Surface::DecodedText => "text in base64",
             Surface::Error => "error text",
             Surface::ServerRequest => "server request",
             Surface::Notification => "notification",
@@ -156,49 +163,13 @@ pub(crate) enum Item<'a> {
     ListingEnd(Defined),
     /// A value nested too deep to look into.
     TooDeep(Span),
-}
-
-/// What the walk is inside of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Context {
-    Payload {
-        params: Surface,
-        result: Answer,
+    /// A member that is one of the protocol's but for the case of its letters. What
+    /// is in it is read as that member's.
+    Variant {
+        name: Cow<'a, str>,
+        at: Span,
+        member: &'static str,
     },
-    Answer(Answer),
-    Definitions(Defined),
-    Tool,
-    Annotations,
-    Schema {
-        output: bool,
-    },
-    /// A container whose member names are names of properties.
-    Properties {
-        output: bool,
-    },
-    Prompt,
-    Resource,
-    ServerInfo,
-    /// Everything below is this, and so are its member names unless they are the protocol's.
-    All {
-        surface: Surface,
-        names: bool,
-    },
-    Content(Surface),
-}
-
-/// What a result answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Handshake,
-    Listing(Defined),
-    Call,
-    Prompt,
-    Resource,
-    /// No request is known, so the members decide.
-    Unknown,
-    /// The client's answer.
-    Client,
 }
 
 /// Which side sent a payload, and the method that it has or answers.
@@ -254,6 +225,10 @@ struct Frame {
     /// The member name that is being looked at.
     key: Option<Span>,
     key_escaped: bool,
+    /// The member of the protocol that the name stands for in another case.
+    alias: Option<&'static str>,
+    /// Whether the object gives a media type of text, once somebody asked.
+    is_text: Option<bool>,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -283,6 +258,8 @@ impl<'a> Walk<'a, '_> {
             start: token.span.start,
             key: None,
             key_escaped: false,
+            alias: None,
+            is_text: None,
         };
         if let (Some(defines), false) = (context.defines(), array) {
             let span = token.span;
@@ -323,6 +300,14 @@ impl<'a> Walk<'a, '_> {
         frame.key_escaped = token.escaped;
         let context = frame.context;
         let name = decode(token.inner().of(self.text));
+        frame.alias = context.level().and_then(|level| level.variant(&name));
+        if let Some(member) = frame.alias {
+            (self.visit)(Item::Variant {
+                name: name.clone(),
+                at: token.span,
+                member,
+            });
+        }
         if let Some(surface) = context.name_surface(&name) {
             self.text(token, surface, None, true);
         }
@@ -331,6 +316,7 @@ impl<'a> Walk<'a, '_> {
     /// The context of the value that comes next in `frame`.
     fn child(&self, frame: &Frame) -> Context {
         match frame.key {
+            Some(_) if frame.alias.is_some() => frame.context.child(frame.alias.unwrap_or("")),
             Some(key) if frame.key_escaped => frame.context.child(&decode(key.of(self.text))),
             Some(key) => frame.context.child(key.of(self.text)),
             None => frame.context.item(),
@@ -344,8 +330,20 @@ impl<'a> Walk<'a, '_> {
         } else {
             Cow::Borrowed(span.of(self.text))
         };
+        let surface = settle(surface, &value);
+        if surface == Surface::Blob
+            && let Some(decoded) = text_of_blob(&value, || self.has_media_type_of_text())
+        {
+            (self.visit)(Item::Text(Text {
+                surface: Surface::DecodedText,
+                value: Cow::Owned(decoded),
+                span,
+                key,
+                is_name,
+            }));
+        }
         let text = Text {
-            surface: settle(surface, &value),
+            surface,
             value,
             span,
             key,
@@ -371,6 +369,25 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
+impl Walk<'_, '_> {
+    /// Whether the object that is open has a `mimeType` of text; it may come later.
+    fn has_media_type_of_text(&mut self) -> bool {
+        // No content of the protocol is nested that deep. Objects in objects, each of
+        // which is looked through, would take long, so they count as text unseen.
+        const DEEPEST: usize = 8;
+        if self.frames.len() > DEEPEST {
+            return true;
+        }
+        let Some(frame) = self.frames.last_mut() else {
+            return false;
+        };
+        let whole = Span::new(frame.start as usize, self.text.len());
+        *frame.is_text.get_or_insert_with(|| {
+            member_string(self.text, whole, "mimeType").is_some_and(|name| is_text_type(&name))
+        })
+    }
+}
+
 /// Content that says it is binary and is not base64 is text after all.
 fn settle(surface: Surface, value: &str) -> Surface {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-\r\n".contains(&byte);
@@ -380,289 +397,3 @@ fn settle(surface: Surface, value: &str) -> Surface {
         surface
     }
 }
-
-impl Context {
-    fn payload(origin: Origin<'_>) -> Context {
-        let params = match (origin.from_server, origin.is_request) {
-            (false, _) => Surface::Other,
-            (true, true) => Surface::ServerRequest,
-            (true, false) => Surface::Notification,
-        };
-        let result = match origin.method {
-            _ if !origin.from_server => Answer::Client,
-            Some(method::INITIALIZE | method::DISCOVER) => Answer::Handshake,
-            Some(method::TOOLS_LIST) => Answer::Listing(Defined::Tool),
-            Some(method::PROMPTS_LIST) => Answer::Listing(Defined::Prompt),
-            Some(method::RESOURCES_LIST | method::TEMPLATES_LIST) => {
-                Answer::Listing(Defined::Resource)
-            }
-            Some(method::TOOLS_CALL) => Answer::Call,
-            Some(method::PROMPTS_GET) => Answer::Prompt,
-            Some(method::RESOURCES_READ) => Answer::Resource,
-            _ => Answer::Unknown,
-        };
-        Context::Payload { params, result }
-    }
-
-    /// The context of the value of the member `key`.
-    fn child(self, key: &str) -> Context {
-        match self {
-            Context::Payload { params, result } => match key {
-                "params" => all(params, params.is_server_text()),
-                "result" => Context::Answer(result),
-                "error" if result != Answer::Client => all(Surface::Error, true),
-                _ => all(Surface::Other, false),
-            },
-            Context::Answer(answer) => answer.child(key),
-            Context::Definitions(_) => all(Surface::Structured, true),
-            Context::Tool => match key {
-                "name" => all(Surface::ToolName, false),
-                "title" => all(Surface::ToolTitle, true),
-                "description" => all(Surface::ToolDescription, true),
-                "inputSchema" => Context::Schema { output: false },
-                "outputSchema" => Context::Schema { output: true },
-                "annotations" => Context::Annotations,
-                _ => all(Surface::ToolAnnotation, true),
-            },
-            Context::Annotations if key == "title" => all(Surface::ToolTitle, true),
-            Context::Annotations => all(Surface::ToolAnnotation, true),
-            Context::Schema { output } => schema_child(key, output),
-            Context::Properties { output } => Context::Schema { output },
-            Context::Prompt => all(
-                Surface::Prompt,
-                !matches!(key, "arguments" | "name" | "title" | "description"),
-            ),
-            Context::Resource => all(Surface::Resource, true),
-            Context::ServerInfo => all(Surface::ServerInfo, true),
-            Context::Content(surface) => match key {
-                "blob" | "data" => all(Surface::Blob, false),
-                _ => self_content(surface),
-            },
-            Context::All { .. } => self,
-        }
-    }
-
-    /// The context of an element, for an array.
-    fn item(self) -> Context {
-        match self {
-            Context::Definitions(Defined::Tool) => Context::Tool,
-            Context::Definitions(Defined::Prompt) => Context::Prompt,
-            Context::Definitions(Defined::Resource) => Context::Resource,
-            other => other,
-        }
-    }
-
-    fn defines(self) -> Option<Defined> {
-        match self {
-            Context::Tool => Some(Defined::Tool),
-            Context::Prompt => Some(Defined::Prompt),
-            Context::Resource => Some(Defined::Resource),
-            _ => None,
-        }
-    }
-
-    /// What a string is that stands here as a value.
-    fn surface(self) -> Surface {
-        match self {
-            Context::All { surface, .. } | Context::Content(surface) => surface,
-            Context::Tool | Context::Annotations => Surface::ToolAnnotation,
-            Context::Schema { output: false } => Surface::SchemaText,
-            Context::Properties { output: false } => Surface::SchemaName,
-            Context::Schema { output: true } | Context::Properties { output: true } => {
-                Surface::OutputSchema
-            }
-            Context::Prompt => Surface::Prompt,
-            Context::Resource => Surface::Resource,
-            Context::ServerInfo => Surface::ServerInfo,
-            Context::Payload { .. } => Surface::Other,
-            Context::Answer(Answer::Client) => Surface::Other,
-            Context::Answer(_) | Context::Definitions(_) => Surface::Structured,
-        }
-    }
-
-    /// What a member name is here; `None` for names that the protocol gives.
-    fn name_surface(self, name: &str) -> Option<Surface> {
-        match self {
-            Context::Properties { output: false } => Some(Surface::SchemaName),
-            Context::Properties { output: true } => Some(Surface::OutputSchema),
-            Context::Schema { output } if !SCHEMA_KEYWORDS.contains(&name) => Some(if output {
-                Surface::OutputSchema
-            } else {
-                Surface::SchemaName
-            }),
-            Context::Tool if !TOOL_MEMBERS.contains(&name) => Some(Surface::ToolAnnotation),
-            Context::Annotations if !ANNOTATION_MEMBERS.contains(&name) => {
-                Some(Surface::ToolAnnotation)
-            }
-            Context::All {
-                surface,
-                names: true,
-            } => Some(surface),
-            _ => None,
-        }
-    }
-}
-
-fn all(surface: Surface, names: bool) -> Context {
-    Context::All { surface, names }
-}
-
-fn self_content(surface: Surface) -> Context {
-    Context::Content(surface)
-}
-
-impl Answer {
-    fn child(self, key: &str) -> Context {
-        match (self, key) {
-            (Answer::Client, _) => all(Surface::Other, false),
-            (_, "inputRequests") => all(Surface::ServerRequest, true),
-            (Answer::Handshake | Answer::Unknown, "instructions") => {
-                all(Surface::Instructions, true)
-            }
-            (Answer::Handshake, _) | (Answer::Unknown, "serverInfo") => Context::ServerInfo,
-            (Answer::Listing(Defined::Tool) | Answer::Unknown, "tools") => {
-                Context::Definitions(Defined::Tool)
-            }
-            (Answer::Listing(Defined::Prompt) | Answer::Unknown, "prompts") => {
-                Context::Definitions(Defined::Prompt)
-            }
-            (
-                Answer::Listing(Defined::Resource) | Answer::Unknown,
-                "resources" | "resourceTemplates",
-            ) => Context::Definitions(Defined::Resource),
-            (Answer::Prompt, _) => Context::Content(Surface::PromptMessage),
-            (Answer::Resource, _) => Context::Content(Surface::ResourceText),
-            (Answer::Call | Answer::Unknown, "content" | "contents") => {
-                Context::Content(Surface::Result)
-            }
-            (_, "nextCursor" | "resultType" | "requestState") => all(Surface::Other, false),
-            _ => all(Surface::Structured, true),
-        }
-    }
-}
-
-fn schema_child(key: &str, output: bool) -> Context {
-    let text = |surface| {
-        all(
-            if output {
-                Surface::OutputSchema
-            } else {
-                surface
-            },
-            true,
-        )
-    };
-    match key {
-        "description" => text(Surface::SchemaDescription),
-        "enum" | "const" => text(Surface::SchemaEnum),
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-        | "dependentRequired" => Context::Properties { output },
-        "required" => text(Surface::SchemaName),
-        "items"
-        | "prefixItems"
-        | "additionalItems"
-        | "additionalProperties"
-        | "anyOf"
-        | "oneOf"
-        | "allOf"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedItems"
-        | "unevaluatedProperties"
-        | "contentSchema" => Context::Schema { output },
-        _ => text(Surface::SchemaText),
-    }
-}
-
-/// The vocabulary of JSON Schema (draft-07 and 2020-12) and of OpenAPI's dialect,
-/// whose names say nothing.
-const SCHEMA_KEYWORDS: &[&str] = &[
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$id",
-    "$ref",
-    "$schema",
-    "$vocabulary",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "definitions",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "deprecated",
-    "description",
-    "discriminator",
-    "else",
-    "enum",
-    "example",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "if",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "readOnly",
-    "required",
-    "then",
-    "title",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-    "writeOnly",
-];
-
-/// The members of a tool as of revision 2026-07-28 (older ones have fewer).
-const TOOL_MEMBERS: &[&str] = &[
-    "_meta",
-    "annotations",
-    "description",
-    "execution",
-    "icons",
-    "inputSchema",
-    "name",
-    "outputSchema",
-    "title",
-];
-
-const ANNOTATION_MEMBERS: &[&str] = &[
-    "destructiveHint",
-    "idempotentHint",
-    "openWorldHint",
-    "readOnlyHint",
-    "title",
-];

@@ -18,3 +18,105 @@ pub(crate) mod method {
 
 /// The first revision without `initialize` and without requests from the server.
 pub(crate) const MODERN_REVISION: &str = "2026-07-28";
+
+/// The objects of the protocol in which a member decides what a server is or said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Message,
+    Result,
+    Tool,
+    Annotations,
+    Prompt,
+    /// An argument of a prompt.
+    Argument,
+    /// A resource or a template.
+    Resource,
+}
+
+impl Level {
+    fn members(self) -> &'static [&'static str] {
+        match self {
+            Level::Message => &["jsonrpc", "id", "method", "params", "result", "error"],
+            Level::Result => &[
+                "tools",
+                "prompts",
+                "resources",
+                "resourceTemplates",
+                "nextCursor",
+                "instructions",
+                "serverInfo",
+                "capabilities",
+                "protocolVersion",
+            ],
+            Level::Tool => &[
+                "name",
+                "title",
+                "description",
+                "inputSchema",
+                "outputSchema",
+                "annotations",
+            ],
+            Level::Annotations => &[
+                "title",
+                "readOnlyHint",
+                "destructiveHint",
+                "idempotentHint",
+                "openWorldHint",
+            ],
+            Level::Argument => &["name", "title", "description", "required"],
+            Level::Prompt => &["name", "title", "description", "arguments"],
+            Level::Resource => &[
+                "name",
+                "title",
+                "description",
+                "uri",
+                "uriTemplate",
+                "mimeType",
+            ],
+        }
+    }
+
+    /// Whether the protocol gives an object of this level a member of that name.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.members().contains(&name)
+    }
+
+    /// The member of the protocol that `name` is but for the case of letters. Some
+    /// libraries (Go's `encoding/json`, .NET with its web defaults) take one for the
+    /// other, some do not.
+    pub(crate) fn variant(self, name: &str) -> Option<&'static str> {
+        let folded;
+        let name_in_ascii = if name.is_ascii() {
+            name
+        } else {
+            // The two characters outside ASCII that fold to a letter of it.
+            folded = name.replace('\u{17f}', "s").replace('\u{212a}', "k");
+            &folded
+        };
+        let mut members = self.members().iter();
+        members
+            .find(|member| member.eq_ignore_ascii_case(name_in_ascii))
+            .filter(|member| **member != name)
+            .copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_in_another_case_is_told_from_one_of_the_protocol_and_from_others() {
+        for (level, name, expected) in [
+            (Level::Message, "Result", Some("result")),
+            (Level::Message, "re\u{17f}ult", Some("result")),
+            (Level::Message, "result", None),
+            (Level::Tool, "inputschema", Some("inputSchema")),
+            (Level::Tool, "input_schema", None),
+            (Level::Tool, "Result", None),
+            (Level::Result, "\u{212a}ools", None),
+        ] {
+            assert_eq!(level.variant(name), expected, "{name}");
+        }
+    }
+}

@@ -195,7 +195,7 @@ fn timeline_and_tools_exclude_each_other() {
 }
 
 #[test]
-fn of_tools_with_one_name_the_last_counts_and_other_methods_list_none() {
+fn of_tools_with_one_name_the_last_counts_whatever_was_asked() {
     let folder = tempdir().unwrap();
     let list = Some("tools/list");
     let cassette = stdio(&[
@@ -215,7 +215,7 @@ fn of_tools_with_one_name_the_last_counts_and_other_methods_list_none() {
             "server",
             "response",
             None,
-            r#"{"id": 2, "result": {"tools": [{"name": "fake"}]}}"#,
+            r#"{"id": 2, "result": {"tools": [{"name": "b"}]}}"#,
         ),
         (
             "server",
@@ -229,7 +229,7 @@ fn of_tools_with_one_name_the_last_counts_and_other_methods_list_none() {
     ]);
     write(folder.path(), "c.json", cassette);
     let run = run_in(folder.path(), &["inspect", "c.json", "--tools"], &[]);
-    assert_eq!(run.stdout, "a  (1 args)  new\n");
+    assert_eq!(run.stdout, "a  (1 args)  new\nb  (0 args)  \n");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod demo_server;
 mod documented;
 mod example_cassettes;
 mod example_pack;
+mod fail_open;
 mod inspect;
 mod layering;
 mod layouts;

@@ -14,16 +14,23 @@ use std::path::{Path, PathBuf};
 pub(super) fn deliver(
     checked: &Checked,
     options: &Options,
+    inputs: &[PathBuf],
     context: &Context,
     outcome: &mut Outcome,
 ) {
-    let outputs = match plan(options, context) {
+    let mut outputs = match plan(options, context) {
         Ok(outputs) => outputs,
         Err(message) => {
             outcome.error(message);
             Vec::new()
         }
     };
+    if let Err(message) = output::refuse_inputs(&outputs, inputs.iter().map(PathBuf::as_path)) {
+        if !checked.errors.contains(&message) {
+            outcome.error(message);
+        }
+        outputs.retain(|output| output.path.is_none());
+    }
     output::write(
         &outputs,
         context,

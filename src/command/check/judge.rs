@@ -9,7 +9,7 @@ use super::Options;
 use crate::cassette::Cassette;
 use crate::config::Check;
 use crate::diff::{self, Diff, DiffOptions};
-use crate::finding::{Finding, Report, in_order};
+use crate::finding::{Finding, Report, in_order, says_nothing_was_checked};
 use crate::lint::{self, lint_cassette};
 use crate::redact;
 use crate::report::{CassetteStatus, CheckedCassette, RedactionVerdict};
@@ -90,7 +90,8 @@ impl<'a> Judge<'a> {
         }
         in_order(&mut checked.report.findings);
         if self.quiet {
-            checked.report.notes.clear();
+            let notes = &mut checked.report.notes;
+            notes.retain(|note| says_nothing_was_checked(note));
         }
         let exit = self.verdict(&checked);
         (checked, exit)

@@ -3,11 +3,13 @@
 use super::View;
 use super::filter::Filter;
 use crate::cassette::model::string_value;
-use crate::cassette::view::{Envelope, Exchanges, Role};
+use crate::cassette::view::Exchanges;
 use crate::cassette::{Cassette, Kind, Message, Sender, Transport};
 use crate::command::grep::GrepError;
+use crate::diff::collect::Collector;
+use crate::diff::surface::Listing;
+use crate::wire::compact;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode};
-use crate::wire::{compact, mcp};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -111,24 +113,29 @@ fn server_host(cassette: &Cassette) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
-/// The tools that were listed, and how many client requests had no answer.
+/// The tools that were listed, and how many client requests had no answer. What
+/// counts as a listing is the same as for `diff` and `lint`.
 fn pairs(cassette: &Cassette) -> (Vec<Tool<'_>>, usize) {
     let text = &cassette.text;
-    let mut tools: BTreeMap<String, Tool<'_>> = BTreeMap::new();
-    let mut listings: HashSet<u32> = HashSet::new();
     let mut exchanges = Exchanges::new(cassette);
+    let mut collector = Collector::new(cassette);
     for paired in exchanges.by_ref() {
-        if paired.role == Role::Request && is_listing(&paired.envelope, text) {
-            listings.insert(paired.index);
-        }
-        let answers_listing = paired
-            .request
-            .is_some_and(|index| listings.contains(&index));
-        if let (true, Some(result)) = (answers_listing, paired.envelope.result) {
-            for tool in listed_tools(text, result) {
-                tools.insert(tool.name.clone(), tool);
-            }
-        }
+        collector.take(&paired);
+    }
+    let recorded = collector.finish();
+    let mut tools: BTreeMap<String, Tool<'_>> = BTreeMap::new();
+    for occurrence in recorded.all(Listing::Tools) {
+        let string = |name| {
+            member(text, occurrence.span, name).filter(|value| value.kind == JsonKind::String)
+        };
+        let Some(name) = string("name") else { continue };
+        let name = string_value(name.span.of(text)).unwrap_or_default();
+        let tool = Tool {
+            name: name.into_owned(),
+            description: string("description").map(|value| value.span.of(text)),
+            args: argument_count(text, occurrence.span),
+        };
+        tools.insert(tool.name.clone(), tool);
     }
     let unanswered = exchanges
         .unanswered()
@@ -137,33 +144,6 @@ fn pairs(cassette: &Cassette) -> (Vec<Tool<'_>>, usize) {
         .filter(|message| message.sender() == Sender::Client)
         .count();
     (tools.into_values().collect(), unanswered)
-}
-
-fn is_listing(envelope: &Envelope, text: &str) -> bool {
-    envelope.method_name(text).as_deref() == Some(mcp::method::TOOLS_LIST)
-}
-
-fn listed_tools(text: &str, result: Span) -> Vec<Tool<'_>> {
-    let mut tools = Vec::new();
-    let Some(list) = member(text, result, "tools") else {
-        return tools;
-    };
-    let mut scanner = Scanner::over(text, list.span);
-    if !matches!(scanner.require(), Ok(token) if token.kind == JsonKind::BeginArray) {
-        return tools;
-    }
-    while let Ok(Some(item)) = scanner.next_item() {
-        let string = |name| member(text, item.span, name).filter(|v| v.kind == JsonKind::String);
-        let Some(name) = string("name") else { continue };
-        tools.push(Tool {
-            name: string_value(name.span.of(text))
-                .unwrap_or_default()
-                .into_owned(),
-            description: string("description").map(|value| value.span.of(text)),
-            args: argument_count(text, item.span),
-        });
-    }
-    tools
 }
 
 fn argument_count(text: &str, tool: Span) -> usize {

@@ -188,42 +188,55 @@ fn a_listing_that_no_recorded_request_asked_for_counts() {
     let listed = format!(r#"{{"id": "x", "result": {{"tools": [{a}, {b}, {c}]}}}}"#);
     let orphan = Session::new().message("server", &listed);
     assert!(tools_only(&one_page(), &orphan).identical());
-    // A result beside a method is one to a client that looks for results first.
-    let disguised = listed.replace(r#""id": "x""#, r#""id": "x", "method": "ping""#);
-    let disguised = Session::new().message("server", &disguised);
-    assert!(tools_only(&one_page(), &disguised).identical());
 }
 
 #[test]
-fn raw_text_and_other_results_are_no_listings() {
+fn results_of_other_methods_are_not_the_listing_to_compare() {
     let [a, b, c] = three();
-    let raw = format!(
-        "\"{}\"",
-        format!(r#"{{"id": 1, "result": {{"tools": [{a}]}}}}"#).replace('"', "\\\"")
-    );
-    let session = one_page()
-        .message("server", &raw)
-        .call(
-            "tools/call",
-            "{}",
-            &format!(r#"{{"tools": [{a}, {b}, {c}, {}]}}"#, tool("d", "D")),
-        )
-        .message(
-            "client",
-            &format!(r#"{{"id": 77, "result": {{"tools": [{a}]}}}}"#),
-        );
+    let listed = format!(r#"{{"tools": [{a}, {b}, {c}, {}]}}"#, tool("d", "D"));
+    let session = one_page().call("tools/call", "{}", &listed);
     assert!(tools_only(&one_page(), &session).identical());
 }
 
 #[test]
-fn repeated_lists_and_results_all_count() {
+fn messages_that_two_readers_could_understand_differently_are_refused() {
+    let [a, ..] = three();
+    let result = format!(r#""result": {{"tools": [{a}]}}"#);
+    let raw = format!("{{\"id\": 1, {result}}}").replace('"', "\\\"");
+    for (sender, payload) in [
+        ("server", format!("\"{raw}\"")),
+        ("client", format!("{{\"id\": 77, {result}}}")),
+        (
+            "server",
+            format!(r#"{{"id": 77, "method": "ping", {result}}}"#),
+        ),
+        ("server", format!(r#"{{"id": 77, {result}, "Result": 1}}"#)),
+        (
+            "server",
+            format!(r#"{{"id": 77, {result}, "error": 1, "error": 1}}"#),
+        ),
+    ] {
+        let session = one_page().message(sender, &payload);
+        assert!(refused(&session), "{payload}");
+    }
+}
+
+/// Whether a comparison with it is refused, on either side.
+fn refused(session: &Session) -> bool {
+    let (one, other) = (one_page().cassette(), session.cassette());
+    let options = DiffOptions { tools_only: true };
+    diff(&one, &other, &options).is_err() && diff(&other, &one, &options).is_err()
+}
+
+#[test]
+fn repeated_lists_and_results_are_refused() {
     let [a, b, c] = three();
     let lists = Session::new().call(
         "tools/list",
         "{}",
         &format!(r#"{{"tools": [{a}], "tools": [{b}, {c}]}}"#),
     );
-    assert!(tools_only(&one_page(), &lists).identical());
+    assert!(refused(&lists));
     let results = Session::new()
         .message("client", r#"{"id": 1, "method": "tools/list"}"#)
         .message(
@@ -232,12 +245,7 @@ fn repeated_lists_and_results_all_count() {
                 r#"{{"id": 1, "result": {{"tools": [{a}, {b}]}}, "result": {{"tools": [{c}]}}}}"#
             ),
         );
-    let found = tools_only(&one_page(), &results);
-    // Each result is an answer of its own, and the last one is the surface.
-    assert_eq!(
-        summary(&found.tools),
-        ["a removed breaking", "b removed breaking"]
-    );
+    assert!(refused(&results));
 }
 
 #[test]
@@ -746,7 +754,7 @@ fn resources_and_templates_are_compared_by_uri() {
 #[test]
 fn prompts_that_nobody_listed_are_unknown_rather_than_removed() {
     let listed = Session::new().call("prompts/list", "{}", r#"{"prompts": [{"name": "p"}]}"#);
-    let found = full(&listed, &Session::new());
+    let found = full(&listed, &Session::new().call("ping", "{}", "{}"));
     assert_eq!(summary(&found.prompts), [""; 0]);
     assert_eq!(
         found.notes,

@@ -29,7 +29,7 @@ use crate::finding::RuleInfo;
 use crate::wire::json::Span;
 
 pub(super) use r002_drift::RULE as DRIFT;
-pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep};
+pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep, variant};
 
 /// A rule of lint: what it is, and how it looks.
 pub(crate) struct Rule {

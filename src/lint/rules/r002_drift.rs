@@ -2,7 +2,7 @@
 
 use super::{Check, Rule};
 use crate::diff::drift::drifted;
-use crate::diff::surface::Recorded;
+use crate::diff::surface::{Listing, Recorded};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::drift;
 use crate::lint::findings::Findings;
@@ -28,5 +28,15 @@ fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     };
     let old = Recorded::of(baseline);
     let new = context.recorded();
+    let (before, now) = (
+        old.all(Listing::Tools).count(),
+        new.all(Listing::Tools).count(),
+    );
+    if before > 0 && now == 0 {
+        findings.note(format!(
+            "the baseline holds {before} tool definitions and this recording none, so nothing \
+             was compared"
+        ));
+    }
     drift::report(&drifted(&old, new), (&old, new), "vs baseline", findings);
 }

@@ -26,6 +26,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         Surface::Result
             | Surface::Structured
             | Surface::ResourceText
+            | Surface::DecodedText
             | Surface::PromptMessage
             | Surface::Error
             | Surface::Notification

@@ -1,6 +1,7 @@
 //! R013: something that could not be checked, so that the gate must not pass.
 
 use super::{Check, Rule};
+use crate::cassette::doubt;
 use crate::cassette::place::{Draft, Identity};
 use crate::cassette::view::Paired;
 use crate::finding::RuleId;
@@ -8,7 +9,8 @@ use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::run::{Context, Sink};
 use crate::wire::json::{Kind, Scanner, Span, decode};
-use crate::wire::mcp::method;
+use crate::wire::mcp::{Level, method};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -43,37 +45,69 @@ pub(in crate::lint) fn too_deep(at: Span, sink: &mut Sink) {
     });
 }
 
+/// A member that is the protocol's but for the case of its letters; `run` calls this
+/// for what the walk comes upon.
+pub(in crate::lint) fn variant(name: &str, at: Span, member: &str, sink: &mut Sink) {
+    let message = format!(
+        "the member {} is not {member}, but some readers take it for that: two readers could \
+         see two different messages",
+        crate::lint::reading::quoted(name)
+    );
+    Findings::new(&RULE.info, sink).value(
+        RULE.info.severity,
+        at,
+        None,
+        "member in another case",
+        Identity::text(name),
+        message,
+    );
+}
+
 fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
     let text = &context.cassette.text;
     let Some(row) = context.cassette.rows.get(paired.index as usize) else {
         return;
     };
+    if let Some(doubt) = doubt::of(context.cassette, paired) {
+        findings.value(
+            RULE.info.severity,
+            row.payload,
+            None,
+            doubt.noun(),
+            Identity::text(row.payload.of(text)),
+            doubt.problem().to_owned(),
+        );
+    }
     if !paired.envelope.is_object {
-        unread_batch(text, row.payload, findings);
         return;
     }
     let whole = paired.envelope.result.is_some() && lists_definitions(context, paired);
     for repeated in repeated_members(text, row.payload, whole) {
-        let name = decode(
-            Span {
-                start: repeated.start + 1,
-                end: repeated.end - 1,
-            }
-            .of(text),
-        );
+        let name = decode(inner(repeated.at).of(text));
         let message = format!(
             "the member {} stands twice in one object: two readers could see two different {}",
             crate::lint::reading::quoted(&name),
-            if whole { "definitions" } else { "messages" }
+            if repeated.in_definition {
+                "definitions"
+            } else {
+                "messages"
+            }
         );
         findings.value(
             RULE.info.severity,
-            repeated,
+            repeated.at,
             None,
             "repeated member",
             Identity::text(&name),
             message,
         );
+    }
+}
+
+fn inner(quoted: Span) -> Span {
+    Span {
+        start: quoted.start + 1,
+        end: quoted.end.saturating_sub(1),
     }
 }
 
@@ -100,58 +134,49 @@ fn lists_definitions(context: &Context<'_>, paired: &Paired) -> bool {
     }
 }
 
-/// The second and later occurrences of a member name in one object: in the
-/// message's own members, or in everything below them.
-fn repeated_members(text: &str, payload: Span, deep: bool) -> Vec<Span> {
+/// The second and later occurrence of a member name in one object.
+struct Repeated {
+    at: Span,
+    in_definition: bool,
+}
+
+/// Repeated members of the message itself and of its result as far as the protocol
+/// reads them, and all of them in definitions; with `whole` anywhere in the message.
+fn repeated_members(text: &str, payload: Span, whole: bool) -> Vec<Repeated> {
     let mut scanner = Scanner::over(text, payload);
-    let mut open: Vec<HashSet<std::borrow::Cow<'_, str>>> = Vec::new();
+    let mut open: Vec<HashSet<Cow<'_, str>>> = Vec::new();
     let mut found = Vec::new();
+    // Whether the member of the message, and that of its result, matter here.
+    let (mut in_result, mut in_list) = (false, false);
     while let Ok(Some(token)) = scanner.next_token() {
         match token.kind {
             Kind::BeginObject | Kind::BeginArray => open.push(HashSet::new()),
             Kind::EndObject | Kind::EndArray => {
                 open.pop();
             }
-            Kind::Key if deep || open.len() == 1 => {
+            Kind::Key => {
+                let depth = open.len();
+                if !(whole || depth == 1 || in_result && (depth == 2 || in_list)) {
+                    continue;
+                }
                 let name = decode(token.inner().of(text));
+                match depth {
+                    1 => (in_result, in_list) = (name == "result", false),
+                    2 => in_list = Level::Result.has(&name),
+                    _ => {}
+                }
+                // Whatever else a call returns is data, which may repeat itself.
+                if !whole && depth == 2 && !in_list {
+                    continue;
+                }
                 if open.last_mut().is_some_and(|names| !names.insert(name)) {
-                    found.push(token.span);
+                    let in_definition = whole || depth > 1;
+                    let at = token.span;
+                    found.push(Repeated { at, in_definition });
                 }
             }
             _ => {}
         }
     }
     found
-}
-
-/// Recorders before format members for batches kept a JSON-RPC batch as one raw
-/// text, in which the messages are not messages.
-fn unread_batch(text: &str, payload: Span, findings: &mut Findings<'_>) {
-    let token = payload.of(text);
-    let Some(line) = crate::cassette::model::string_value(token) else {
-        return;
-    };
-    let mut scanner = Scanner::new(&line);
-    if !matches!(scanner.require(), Ok(first) if first.kind == Kind::BeginArray) {
-        return;
-    }
-    let mut is_batch = false;
-    while let Ok(Some(item)) = scanner.next_item() {
-        let envelope = crate::cassette::view::Envelope::read(&line, item.span);
-        is_batch |=
-            envelope.result.is_some() || envelope.method.is_some() || envelope.error.is_some();
-    }
-    if is_batch {
-        let message = "a batch was recorded as raw text, so its messages were not checked; \
-                       record the session again"
-            .to_owned();
-        findings.value(
-            RULE.info.severity,
-            payload,
-            None,
-            "raw batch",
-            Identity::text(&line),
-            message,
-        );
-    }
 }

@@ -37,7 +37,11 @@ fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {
     };
     let envelope = &paired.envelope;
     let mut report = |place: Span, message: &str| {
-        let identity = Identity::text(message);
+        // Lines outside the protocol have nothing but their text to tell them apart.
+        let identity = match paired.role {
+            Role::Raw | Role::Unclassified => Identity::text(place.of(&context.cassette.text)),
+            _ => Identity::text(message),
+        };
         findings.value(
             RULE.info.severity,
             place,
