@@ -159,6 +159,19 @@ pub(crate) enum BaselineError {
 }
 
 impl BaselineError {
+    /// Whether it keeps one file from being read, and no other.
+    pub(super) fn is_about_one_file(&self) -> bool {
+        matches!(
+            self,
+            BaselineError::MissingBlob { .. }
+                | BaselineError::LfsPointer { .. }
+                | BaselineError::TooLarge { .. }
+                | BaselineError::NotAFile { .. }
+                | BaselineError::Link { .. }
+                | BaselineError::Working { .. }
+        )
+    }
+
     /// The commit that one fetch could bring, and whether that fetch may be shallow.
     pub(crate) fn missing_commit(&self) -> Option<(CommitId, bool)> {
         match self {

@@ -1,7 +1,7 @@
 //! The base side of a run: which commit it is, and what each cassette was there.
 
 use super::Context;
-use super::select::{SelectError, Selection};
+use super::select::{SelectError, Selection, normal};
 use crate::baseline::{
     self, Base, BaseCommit, BaselineError, Environment, Pair, Pairing, Plan, RepoPath, Repository,
     Status, Trust,
@@ -152,10 +152,6 @@ impl Subject {
         }
     }
 
-    fn is_there(&self, directory: &Path) -> bool {
-        std::fs::symlink_metadata(directory.join(&self.path)).is_ok()
-    }
-
     /// Whether the base side has it, under this name or another.
     pub(crate) fn has_base(&self) -> bool {
         self.old.is_some()
@@ -196,9 +192,15 @@ impl BaseSide<'_> {
         path: &Path,
         directory: &Path,
     ) -> Result<Option<Vec<u8>>, BaselineError> {
-        let full = directory.join(path);
+        let full = normal(&directory.join(path));
         for (_, repository, commit) in self.commits() {
-            match repository.path_of(&full) {
+            // A link that the change put in place of a directory must not lead the look
+            // at the base to somewhere else, so the path is taken as it is spelt.
+            let inside = match full.strip_prefix(repository.root()) {
+                Ok(inside) => RepoPath::from_relative(inside),
+                Err(_) => repository.path_of(&full),
+            };
+            match inside {
                 Ok(inside) => return commit.file(&inside),
                 Err(BaselineError::Outside { .. }) => {}
                 Err(error) => return Err(error),
@@ -232,6 +234,10 @@ impl BaseSide<'_> {
     ) -> Result<Vec<Subject>, BaseError> {
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
         let mut gone = Vec::new();
+        let listed: BTreeSet<PathBuf> = files
+            .iter()
+            .map(|file| selection.shown_as_named(file))
+            .collect();
         for (index, repository, commit) in self.commits() {
             let mut new = BTreeMap::new();
             for file in &files {
@@ -259,6 +265,7 @@ impl BaseSide<'_> {
                     Status::Unchanged => (CassetteStatus::Unchanged, Some(pair.path.clone())),
                     Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
                     Status::Deleted => (CassetteStatus::Deleted, Some(pair.path.clone())),
+                    Status::Unreadable => (CassetteStatus::Unreadable, Some(pair.path.clone())),
                 };
                 let file = new.get(&pair.path).cloned();
                 let renamed = status == CassetteStatus::Renamed;
@@ -273,7 +280,8 @@ impl BaseSide<'_> {
                         known.insert(file, subject);
                     }
                     // What is there and is no file is told when it is loaded.
-                    None if subject.is_there(directory) => {}
+                    None if listed.contains(&selection.shown_as_named(&subject.path))
+                        && std::fs::symlink_metadata(directory.join(&subject.path)).is_ok() => {}
                     None => gone.push(subject),
                 }
             }

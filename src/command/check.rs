@@ -11,9 +11,10 @@ use super::{Context, Exit, Outcome, Output, Shared};
 use crate::cassette::Cassette;
 use crate::config::{Check, LintFlags};
 use crate::finding::Severity;
-use crate::report::{BaseShown, Checked};
+use crate::lint;
+use crate::report::{BaseShown, Checked, CheckedCassette};
 use judge::Judge;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Fewer files than this are done before anybody could read a counter.
 const PROGRESS_FROM: usize = 20;
@@ -48,7 +49,7 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Outcome {
     let mut outcome = Outcome::new("check");
-    let checked = match check(options, context, &mut outcome, progress) {
+    let mut checked = match check(options, context, &mut outcome, progress) {
         Ok(checked) => checked,
         Err(message) => {
             outcome.error(&message);
@@ -59,7 +60,7 @@ pub(crate) fn run(
             )
         }
     };
-    deliver::deliver(&checked, options, context, &mut outcome);
+    deliver::deliver(&mut checked, options, context, &mut outcome);
     outcome
 }
 
@@ -109,7 +110,12 @@ fn judge_all(
     for (done, subject) in gate.subjects.iter().enumerate() {
         let (cassette, verdict) = judge.cassette(subject);
         for error in &cassette.errors {
-            outcome.error(error);
+            // What a file says of itself begins with its name.
+            if error.starts_with(&cassette.path) {
+                outcome.error(error);
+            } else {
+                outcome.error(format_args!("{}: {error}", cassette.path));
+            }
         }
         exit = exit.worst(verdict);
         cassettes.push(cassette);
@@ -118,9 +124,7 @@ fn judge_all(
         }
     }
     if !options.shared.quiet {
-        for note in &gate.policy.notes {
-            outcome.line(note);
-        }
+        notes(options, gate, &cassettes, outcome);
     }
     if let (true, Some(path)) = (options.shared.verbose, &gate.policy.config) {
         outcome.line(format_args!("configuration: {}", path.display()));
@@ -144,14 +148,41 @@ fn judge_all(
     })
 }
 
+/// What is to be known of the run as a whole.
+fn notes(
+    options: &Options,
+    gate: &Gate<'_>,
+    cassettes: &[CheckedCassette],
+    outcome: &mut Outcome,
+) {
+    for note in &gate.policy.notes {
+        outcome.line(note);
+    }
+    let files: Vec<PathBuf> = gate
+        .subjects
+        .iter()
+        .map(|subject| subject.path.clone())
+        .collect();
+    for glob in gate.selection.without_a_file(&files) {
+        outcome.line(format_args!("no cassette matches {glob}"));
+    }
+    // Only a run over everything can tell that an entry has outlived its finding.
+    if options.paths.is_empty() {
+        let findings = cassettes
+            .iter()
+            .flat_map(|cassette| &cassette.report.findings);
+        for entry in lint::unused(&gate.policy.engine.accept, findings) {
+            outcome.line(format_args!(
+                "the accept entry for {} {} matches no finding any more",
+                entry.rule, entry.fingerprint
+            ));
+        }
+    }
+}
+
 fn selection(options: &Options, policy: &Policy, context: &Context) -> Result<Selection, String> {
     let selection = if options.paths.is_empty() {
-        let config = policy.config.as_deref().and_then(Path::parent);
-        Selection::of_globs(
-            policy.cassettes.as_deref(),
-            config.unwrap_or(Path::new("")),
-            &context.directory,
-        )
+        Selection::of_globs(&policy.cassettes, &context.directory)
     } else {
         Selection::of_arguments(&options.paths, &context.directory)
     };

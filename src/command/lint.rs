@@ -163,7 +163,8 @@ impl Linting<'_> {
         let shared = &self.options.shared;
         // Entries for other cassettes of the project are unused here and are no news.
         if shared.verbose {
-            for entry in lint::unused(&self.gate.policy.engine.accept, reports) {
+            let findings = reports.iter().flat_map(|report| &report.findings);
+            for entry in lint::unused(&self.gate.policy.engine.accept, findings) {
                 outcome.line(format_args!(
                     "the accept entry for {} {} matches no finding of these cassettes",
                     entry.rule, entry.fingerprint
