@@ -7,6 +7,7 @@
     reason = "a wrong assumption of a test is to fail that test"
 )]
 
+mod check_branches;
 mod config;
 mod demo_client;
 mod demo_server;
@@ -18,6 +19,7 @@ mod layering;
 mod layouts;
 mod loading;
 mod recordings;
+mod repository;
 mod rules;
 mod support;
 mod usage;
