@@ -8,6 +8,8 @@
 )]
 
 mod check_branches;
+mod check_places;
+mod check_policy;
 mod config;
 mod demo_client;
 mod demo_server;
