@@ -70,6 +70,7 @@ fn check(
     outcome: &mut Outcome,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Checked, String> {
+    gate::working_directory(context)?;
     let base = match (&options.base, &options.baseline) {
         (Some(base), _) => Some(base.as_str()),
         (None, Some(_)) => Some("none"),

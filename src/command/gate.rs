@@ -63,7 +63,7 @@ pub(crate) fn open<T>(
         let policy = Policy::of_head(own, &request.policy, context)?;
         return alone(policy, reason, request, then);
     }
-    let directory = context.directory.as_path();
+    let directory = working_directory(context)?;
     let policy = match from {
         PolicyFrom::Head => Policy::of_head(own, &request.policy, context)?,
         PolicyFrom::Base => of_base(&own, request, context, &asked)?,
@@ -85,6 +85,20 @@ pub(crate) fn open<T>(
         commit,
         reason,
     })
+}
+
+/// Where everything is relative to.
+///
+/// # Errors
+///
+/// A directory that is gone: nothing is found from there, which would look like
+/// nothing being wrong.
+pub(crate) fn working_directory(context: &Context) -> Result<&Path, String> {
+    let directory = context.directory.as_path();
+    if directory.as_os_str().is_empty() {
+        return Err("the working directory is not there any more".to_owned());
+    }
+    Ok(directory)
 }
 
 /// The policy of the base of the repository that the working directory is in.

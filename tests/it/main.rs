@@ -8,8 +8,10 @@
 )]
 
 mod check_branches;
+mod check_files;
 mod check_places;
 mod check_policy;
+mod check_reports;
 mod config;
 mod demo_client;
 mod demo_server;
@@ -23,5 +25,7 @@ mod loading;
 mod recordings;
 mod repository;
 mod rules;
+#[path = "../../src/report/tests/commands.rs"]
+mod runner_commands;
 mod support;
 mod usage;
