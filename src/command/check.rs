@@ -150,12 +150,7 @@ fn judge_all(
 }
 
 /// What is to be known of the run as a whole.
-fn notes(
-    options: &Options,
-    gate: &Gate<'_>,
-    cassettes: &[CheckedCassette],
-    outcome: &mut Outcome,
-) {
+fn notes(options: &Options, gate: &Gate<'_>, cassettes: &[CheckedCassette], outcome: &mut Outcome) {
     for note in &gate.policy.notes {
         outcome.line(note);
     }

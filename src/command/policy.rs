@@ -125,10 +125,7 @@ fn globs(config: &Config) -> Globs {
 
 /// The packs as the base has them, and those patterns of the change that the base
 /// has under no name; with what the reader should know of that.
-fn both_packs(
-    paths: &[PathBuf],
-    read: &ReadBase<'_>,
-) -> Result<(PackSet, Vec<String>), String> {
+fn both_packs(paths: &[PathBuf], read: &ReadBase<'_>) -> Result<(PackSet, Vec<String>), String> {
     let mut notes = Vec::new();
     let (mut trusted, mut proposed) = (Vec::new(), Vec::new());
     for path in paths {

@@ -123,7 +123,10 @@ fn the_head_checkout_of_a_pull_request_is_compared_with_where_it_left() {
     Story::assert_told(&checked);
     assert_eq!(checked.findings("t/d.mcp.json"), []);
     assert_eq!(step.output("baseline-commit"), story.fork);
-    assert_eq!(step.output("baseline-reason"), "merge base with origin/main");
+    assert_eq!(
+        step.output("baseline-reason"),
+        "merge base with origin/main"
+    );
     assert_eq!(clone.id("HEAD"), story.topic);
 }
 
@@ -152,7 +155,11 @@ fn a_shallow_head_checkout_asks_for_the_whole_history() {
     let clone = story.repository.checkout(Some(1), "refs/pull/1/head");
     let step = clone.step(&event, &[]);
     assert_eq!(step.run.code, 2, "{}", step.run.all());
-    assert!(step.run.stderr.contains("fetch-depth: 0"), "{}", step.run.all());
+    assert!(
+        step.run.stderr.contains("fetch-depth: 0"),
+        "{}",
+        step.run.all()
+    );
 }
 
 #[test]
@@ -160,7 +167,15 @@ fn a_clone_without_blobs_is_refused_and_never_has_new_files() {
     let story = Story::new();
     let clone = Repository::folder();
     let url = story.repository.url();
-    clone.git(&["clone", "-q", "--filter=blob:none", "-b", "topic", &url, "."]);
+    clone.git(&[
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "-b",
+        "topic",
+        &url,
+        ".",
+    ]);
     // Where it could fetch, git would; here nothing must.
     clone.git(&["remote", "set-url", "origin", "file:///nowhere"]);
     let checked = clone.check(&["--base", "origin/main", "t/a.mcp.json"]);
@@ -238,7 +253,11 @@ fn a_run_on_the_default_branch_for_a_pull_request_is_refused() {
     };
     let step = clone.step(&event, &[]);
     assert_eq!(step.run.code, 2, "{}", step.run.all());
-    assert!(step.run.stderr.contains("part of the base itself"), "{}", step.run.all());
+    assert!(
+        step.run.stderr.contains("part of the base itself"),
+        "{}",
+        step.run.all()
+    );
     assert_eq!(step.output("exit-code"), "2");
     assert!(!step.run.stdout.contains("clean"), "{}", step.run.all());
 }

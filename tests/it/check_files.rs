@@ -115,14 +115,19 @@ fn one_bad_file_among_ten_fails_and_hides_no_other() {
                 assert_eq!(checked.json["summary"]["exit_code"], 2, "{name}: {all}");
                 assert_eq!(checked.statuses().len(), 11, "{name} {arguments:?}: {all}");
                 assert!(
-                    checked.statuses().contains(&("bad.mcp.json", "unreadable", "")),
+                    checked
+                        .statuses()
+                        .contains(&("bad.mcp.json", "unreadable", "")),
                     "{name} {arguments:?}: {all}"
                 );
                 assert_eq!(checked.errors().len(), 1, "{name}: {all}");
                 let told = "mcp-cassette check: bad.mcp.json";
                 assert!(checked.run.stderr.contains(told), "{name}: {all}");
                 let rules = checked.findings("poisoned.mcp.json");
-                assert!(rules.iter().any(|(rule, _)| *rule == "R001"), "{name}: {all}");
+                assert!(
+                    rules.iter().any(|(rule, _)| *rule == "R001"),
+                    "{name}: {all}"
+                );
                 let text = repository.run(&[&["check"], arguments].concat());
                 let bad = text.stdout.split("bad.mcp.json:\n").nth(1).unwrap();
                 assert!(bad.starts_with("error: not checked: "), "{name}: {bad}");
@@ -163,7 +168,9 @@ fn odd_names() -> Vec<std::ffi::OsString> {
         b"com,ma:colon;[1]*?{x}.mcp.json",
         b"back\\slash|bar`tick`<b>.mcp.json",
     ];
-    names.map(|name| std::ffi::OsString::from_vec(name.to_vec())).into()
+    names
+        .map(|name| std::ffi::OsString::from_vec(name.to_vec()))
+        .into()
 }
 
 #[cfg(unix)]
@@ -202,7 +209,10 @@ fn odd_names_are_compared_and_say_nothing_to_the_runner() {
     // Two errors and one warning a file; the runner keeps ten of each.
     assert_eq!(commands.len(), 20, "{commands:#?}");
     for command in &commands {
-        assert!(["error", "warning"].contains(&command.name.as_str()), "{command:?}");
+        assert!(
+            ["error", "warning"].contains(&command.name.as_str()),
+            "{command:?}"
+        );
         let title = command.properties.iter().find(|(key, _)| key == "title");
         let known = ["R001", "R002", "R103", "mcp-cassette"];
         assert!(title.is_some_and(|(_, title)| known.contains(&title.as_str())));
@@ -228,7 +238,10 @@ fn odd_names_are_compared_and_say_nothing_to_the_runner() {
     for command in commands_in(&step.run.stdout) {
         let title = command.properties.iter().find(|(key, _)| key == "title");
         let known = ["R110", "not checked", "mcp-cassette"];
-        assert!(title.is_some_and(|(_, title)| known.contains(&title.as_str())), "{command:?}");
+        assert!(
+            title.is_some_and(|(_, title)| known.contains(&title.as_str())),
+            "{command:?}"
+        );
     }
     assert_eq!(commands_in(&step.run.stderr), [], "{}", step.run.all());
     for format in files.iter().filter(|format| **format != "github") {
@@ -253,7 +266,11 @@ fn odd_names_can_be_named_and_followed() {
         let run = crate::support::finish(command.output().unwrap());
         assert_eq!(run.code, 4, "{name:?}: {}", run.all());
         assert!(run.stdout.contains("R002"), "{name:?}: {}", run.all());
-        assert!(run.stdout.contains("in 1 cassette;"), "{name:?}: {}", run.all());
+        assert!(
+            run.stdout.contains("in 1 cassette;"),
+            "{name:?}: {}",
+            run.all()
+        );
         repository.write(name, clean());
     }
     // Moved as they are, each finds its old self by its name.
@@ -285,7 +302,11 @@ fn nothing_to_check_is_an_error_and_a_glob_that_matches_nothing_is_told() {
     }
     let run = repository.run(&["check", "missing/*.json", "a.mcp.json"]);
     assert_eq!(run.code, 0, "{}", run.all());
-    assert!(run.stderr.contains("no cassette matches missing/*.json"), "{}", run.all());
+    assert!(
+        run.stderr.contains("no cassette matches missing/*.json"),
+        "{}",
+        run.all()
+    );
     let run = repository.run(&["check", "gone.mcp.json", "a.mcp.json"]);
     assert_eq!(run.code, 2, "{}", run.all());
 }
@@ -320,7 +341,11 @@ fn a_usage_error_begins_with_the_command() {
     ] {
         let run = repository.run(arguments);
         assert_eq!(run.code, 2, "{}", run.all());
-        assert!(run.stderr.starts_with("mcp-cassette check: "), "{}", run.all());
+        assert!(
+            run.stderr.starts_with("mcp-cassette check: "),
+            "{}",
+            run.all()
+        );
     }
 }
 
@@ -370,7 +395,12 @@ fn changes_of_prompts_resources_and_instructions_count_too() {
     let repository = Repository::with(&[("a.mcp.json", &of("Search before you fetch."))]);
     repository.write("a.mcp.json", of("Fetch before you search."));
     let checked = repository.check(&["--base", "HEAD"]);
-    assert_eq!(checked.counting("a.mcp.json"), ["R109"], "{:#}", checked.json);
+    assert_eq!(
+        checked.counting("a.mcp.json"),
+        ["R109"],
+        "{:#}",
+        checked.json
+    );
     assert_eq!(checked.run.code, 5);
 }
 
@@ -380,12 +410,20 @@ fn a_working_directory_that_is_gone_is_an_error() {
     let repository = Repository::with(&[("a.mcp.json", &clean())]);
     let binary = env!("CARGO_BIN_EXE_mcp-cassette");
     for arguments in ["", "--base HEAD", "../a.mcp.json", "--base HEAD a.mcp.json"] {
-        let script = format!("mkdir gone && cd gone && rmdir ../gone && '{binary}' check {arguments}");
+        let script =
+            format!("mkdir gone && cd gone && rmdir ../gone && '{binary}' check {arguments}");
         let mut command = std::process::Command::new("sh");
-        let output = command.current_dir(&repository.root).args(["-c", &script]).output();
+        let output = command
+            .current_dir(&repository.root)
+            .args(["-c", &script])
+            .output();
         let run = crate::support::finish(output.unwrap());
         assert_eq!(run.code, 2, "{arguments}: {}", run.all());
-        assert!(run.stderr.starts_with("mcp-cassette check: "), "{}", run.all());
+        assert!(
+            run.stderr.starts_with("mcp-cassette check: "),
+            "{}",
+            run.all()
+        );
         assert!(run.stderr.contains("working directory"), "{}", run.all());
     }
 }
@@ -394,7 +432,10 @@ fn a_working_directory_that_is_gone_is_an_error() {
 fn five_hundred_cassettes_are_all_looked_at() {
     let repository = Repository::init(&[]);
     for number in 0..500 {
-        repository.write(format!("t/{number}.mcp.json"), server(&format!("s{number}"), "Fine."));
+        repository.write(
+            format!("t/{number}.mcp.json"),
+            server(&format!("s{number}"), "Fine."),
+        );
     }
     repository.commit(&[]);
     // All of them move, and one of them is poisoned on the way.
@@ -403,10 +444,17 @@ fn five_hundred_cassettes_are_all_looked_at() {
     let checked = repository.check(&["--base", "HEAD"]);
     assert_eq!(checked.statuses().len(), 500);
     for (path, status, old) in checked.statuses() {
-        assert_eq!((status, old), ("renamed", path.replacen('u', "t", 1).as_str()));
+        assert_eq!(
+            (status, old),
+            ("renamed", path.replacen('u', "t", 1).as_str())
+        );
     }
     assert!(checked.counting("u/321.mcp.json").contains(&"R002"));
-    assert_eq!(checked.json["summary"]["errors"], 2, "{:#}", checked.json["summary"]);
+    assert_eq!(
+        checked.json["summary"]["errors"], 2,
+        "{:#}",
+        checked.json["summary"]
+    );
     assert_eq!(checked.run.code, 4);
 }
 
@@ -420,14 +468,21 @@ fn a_file_can_be_the_baseline_of_one_cassette() {
     let checked = repository.check(&["--baseline", "old.json", "new.mcp.json"]);
     assert_eq!(checked.statuses(), [("new.mcp.json", "modified", "")]);
     let rules = checked.counting("new.mcp.json");
-    assert!(rules.contains(&"R002") && rules.contains(&"R103"), "{rules:?}");
+    assert!(
+        rules.contains(&"R002") && rules.contains(&"R103"),
+        "{rules:?}"
+    );
     assert_eq!(checked.reason(), "--baseline old.json");
     let checked = repository.check(&["--baseline", "old.json", "same.mcp.json"]);
     assert_eq!(checked.statuses(), [("same.mcp.json", "unchanged", "")]);
     assert_eq!(checked.run.code, 0, "{}", checked.run.all());
     let run = repository.run(&["check", "--baseline", "old.json"]);
     assert_eq!(run.code, 2, "{}", run.all());
-    assert!(run.stderr.contains("--baseline compares one cassette"), "{}", run.all());
+    assert!(
+        run.stderr.contains("--baseline compares one cassette"),
+        "{}",
+        run.all()
+    );
     let run = repository.run(&["check", "--baseline", "none.json", "new.mcp.json"]);
     assert_eq!(run.code, 2, "{}", run.all());
 }

@@ -46,14 +46,19 @@ fn a_subdirectory_looks_at_what_is_below_and_at_what_it_names_above() {
         let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
         let of = |member: &str| -> Vec<String> {
             let all = json["cassettes"].as_array().unwrap().iter();
-            all.map(|one| one[member].as_str().unwrap().to_owned()).collect()
+            all.map(|one| one[member].as_str().unwrap().to_owned())
+                .collect()
         };
         (of("path"), of("status"), run.code)
     };
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(|&word| word.into()).collect() };
     assert_eq!(
         run(&[]),
-        (words(&["b.mcp.json", "c.mcp.json"]), words(&["modified", "deleted"]), 4)
+        (
+            words(&["b.mcp.json", "c.mcp.json"]),
+            words(&["modified", "deleted"]),
+            4
+        )
     );
     assert_eq!(
         run(&["../*.mcp.json"]),
@@ -67,8 +72,16 @@ fn a_subdirectory_looks_at_what_is_below_and_at_what_it_names_above() {
     let event = Event::push(&repository.id("HEAD"), "");
     repository.git(&["commit", "-q", "-a", "-m", "a commit"]);
     let step = repository.step_in("sub", &event, &["../a.mcp.json", "b.mcp.json"], &[]);
-    assert!(step.run.stdout.contains("::error file=a.mcp.json,"), "{}", step.run.all());
-    assert!(step.run.stdout.contains("::error file=sub/b.mcp.json,"), "{}", step.run.all());
+    assert!(
+        step.run.stdout.contains("::error file=a.mcp.json,"),
+        "{}",
+        step.run.all()
+    );
+    assert!(
+        step.run.stdout.contains("::error file=sub/b.mcp.json,"),
+        "{}",
+        step.run.all()
+    );
 }
 
 #[test]
@@ -98,7 +111,10 @@ fn a_cassette_in_a_submodule_is_compared_with_the_commit_that_the_base_has_of_it
     let checked = outer.step(&event, &[]).checked();
     assert_eq!(
         checked.statuses(),
-        [("b.mcp.json", "unchanged", ""), ("inner/a.mcp.json", "modified", "")]
+        [
+            ("b.mcp.json", "unchanged", ""),
+            ("inner/a.mcp.json", "modified", "")
+        ]
     );
     assert!(checked.counting("inner/a.mcp.json").contains(&"R002"));
     assert_eq!(checked.run.code, 4, "{}", checked.run.all());
@@ -263,7 +279,11 @@ fn before_the_first_commit_a_hook_has_nothing_to_compare_with() {
     let hook = [("PRE_COMMIT", "1")];
     let run = repository.run_with("", &["check"], &hook);
     assert_eq!(run.code, 0, "{}", run.all());
-    assert!(run.stdout.contains("none (HEAD has no commit yet)"), "{}", run.all());
+    assert!(
+        run.stdout.contains("none (HEAD has no commit yet)"),
+        "{}",
+        run.all()
+    );
     repository.write("a.mcp.json", poisoned());
     assert_eq!(repository.run_with("", &["check"], &hook).code, 4);
     let run = repository.run(&["check", "--base", "HEAD"]);

@@ -101,15 +101,20 @@ fn a_nearer_configuration_of_the_change_does_not_relax() {
     let request = PullRequest::new(
         &[("mcp-cassette.toml", STRICT), ("sub/a.mcp.json", &clean)],
         &[
-            ("sub/mcp-cassette.toml", Some("[lint]\nignore = [\"R001\"]\n")),
+            (
+                "sub/mcp-cassette.toml",
+                Some("[lint]\nignore = [\"R001\"]\n"),
+            ),
             ("sub/a.mcp.json", Some(&poisoned)),
         ],
     );
-    let step = request
-        .repository
-        .step_in("sub", &request.event, &[], &[]);
+    let step = request.repository.step_in("sub", &request.event, &[], &[]);
     let checked = step.checked();
-    assert!(checked.counting("a.mcp.json").contains(&"R001"), "{}", step.run.all());
+    assert!(
+        checked.counting("a.mcp.json").contains(&"R001"),
+        "{}",
+        step.run.all()
+    );
     assert_eq!(checked.json["summary"]["fail_on"], "warning");
     assert_eq!(step.run.code, 4);
 }
@@ -121,17 +126,17 @@ fn cassettes_that_the_base_looks_at_stay_looked_at() {
     let other = "[check]\ncassettes = [\"other/*.json\"]\n";
     for head in [None, Some(""), Some(other)] {
         let request = PullRequest::new(
-            &[
-                ("mcp-cassette.toml", config),
-                ("recordings/a.json", &clean),
-            ],
+            &[("mcp-cassette.toml", config), ("recordings/a.json", &clean)],
             &[
                 ("mcp-cassette.toml", head),
                 ("recordings/a.json", Some(&poisoned)),
             ],
         );
         let checked = request.checked(&[]);
-        assert!(checked.counting("recordings/a.json").contains(&"R001"), "{head:?}");
+        assert!(
+            checked.counting("recordings/a.json").contains(&"R001"),
+            "{head:?}"
+        );
         assert_eq!(checked.run.code, 4, "{head:?}");
     }
 }
@@ -141,7 +146,11 @@ fn a_pack_of_the_base_keeps_its_patterns_whatever_the_change_makes_of_it() {
     let (clean, said) = (clean(), tool("echo", "Says xyzzy to the text."));
     let config = "[lint]\npattern_packs = [\"packs/p.toml\"]\n";
     let weak = PACK.replace("xyzzy", "plugh");
-    for pack in [None, Some("version = 1\npatterns = []\n"), Some(weak.as_str())] {
+    for pack in [
+        None,
+        Some("version = 1\npatterns = []\n"),
+        Some(weak.as_str()),
+    ] {
         let request = PullRequest::new(
             &[
                 ("mcp-cassette.toml", config),
@@ -196,7 +205,10 @@ fn a_link_in_place_of_a_directory_leads_to_no_other_pack_and_no_other_past() {
         checked.json
     );
     let rules = checked.counting("evil/a.mcp.json");
-    assert!(rules.contains(&"X1") && rules.contains(&"R002"), "{rules:?}");
+    assert!(
+        rules.contains(&"X1") && rules.contains(&"R002"),
+        "{rules:?}"
+    );
 }
 
 #[test]
@@ -215,7 +227,11 @@ fn what_makes_the_gate_stricter_counts_at_once() {
         ],
     );
     let checked = request.checked(&["--checks", "lint"]);
-    assert!(checked.counting("b.mcp.json").contains(&"R007"), "{:#}", checked.json);
+    assert!(
+        checked.counting("b.mcp.json").contains(&"R007"),
+        "{:#}",
+        checked.json
+    );
     assert_eq!(checked.run.code, 4, "{}", checked.run.all());
     // A pack, and a pattern that a pack gets.
     let config = "[lint]\npattern_packs = [\"p.toml\"]\n";
@@ -238,16 +254,27 @@ fn what_makes_the_gate_stricter_counts_at_once() {
             ],
         );
         let checked = request.checked(&[]);
-        assert!(checked.counting("a.mcp.json").contains(&"X1"), "{:#}", checked.json);
+        assert!(
+            checked.counting("a.mcp.json").contains(&"X1"),
+            "{:#}",
+            checked.json
+        );
     }
     // A redaction profile.
     let config = "[lint]\nrequire_redaction = \"ci\"\n";
     let request = PullRequest::new(
         &[],
-        &[("mcp-cassette.toml", Some(config)), ("a.mcp.json", Some(&clean))],
+        &[
+            ("mcp-cassette.toml", Some(config)),
+            ("a.mcp.json", Some(&clean)),
+        ],
     );
     let checked = request.checked(&[]);
-    assert!(checked.counting("a.mcp.json").contains(&"R201"), "{:#}", checked.json);
+    assert!(
+        checked.counting("a.mcp.json").contains(&"R201"),
+        "{:#}",
+        checked.json
+    );
     assert_eq!(checked.run.code, 4);
 }
 
@@ -287,7 +314,10 @@ fn entry(checked: &Checked, rule: &str) -> String {
 #[test]
 fn an_accept_entry_counts_once_it_is_merged() {
     let (clean, poisoned) = (clean(), tool("echo", POISON));
-    let first = PullRequest::new(&[("a.mcp.json", &clean)], &[("b.mcp.json", Some(&poisoned))]);
+    let first = PullRequest::new(
+        &[("a.mcp.json", &clean)],
+        &[("b.mcp.json", Some(&poisoned))],
+    );
     let accept = entry(&first.checked(&[]), "R001");
 
     let own = [
@@ -298,7 +328,10 @@ fn an_accept_entry_counts_once_it_is_merged() {
     let step = request.step(&[]);
     let checked = step.checked();
     let findings = checked.findings("b.mcp.json");
-    assert!(findings.contains(&("R001", "pending-accept")), "{findings:?}");
+    assert!(
+        findings.contains(&("R001", "pending-accept")),
+        "{findings:?}"
+    );
     assert_eq!(step.run.code, 4, "{}", step.run.all());
     for text in [&step.run.stdout, &step.summary] {
         assert!(text.contains("merge the entry first"), "{text}");
@@ -306,13 +339,24 @@ fn an_accept_entry_counts_once_it_is_merged() {
     }
 
     let checked = request.checked(&["--policy-from", "head"]);
-    assert!(checked.findings("b.mcp.json").contains(&("R001", "accepted")));
+    assert!(
+        checked
+            .findings("b.mcp.json")
+            .contains(&("R001", "accepted"))
+    );
     assert_eq!(checked.run.code, 0, "{}", checked.run.all());
 
-    let merged = [("a.mcp.json", clean.as_str()), ("mcp-cassette.toml", &accept)];
+    let merged = [
+        ("a.mcp.json", clean.as_str()),
+        ("mcp-cassette.toml", &accept),
+    ];
     let request = PullRequest::new(&merged, &own[1..]);
     let checked = request.checked(&[]);
-    assert!(checked.findings("b.mcp.json").contains(&("R001", "accepted")));
+    assert!(
+        checked
+            .findings("b.mcp.json")
+            .contains(&("R001", "accepted"))
+    );
     assert_eq!(checked.json["summary"]["accepted"], 1);
     assert_eq!(checked.run.code, 0, "{}", checked.run.all());
 }
@@ -337,14 +381,8 @@ fn what_the_base_has_too_does_not_count_until_its_text_changes() {
     let poisoned = tool("echo", POISON);
     let moved = format!("\n\n\n{}", poisoned.replace(", ", ",\n      "));
     let changed = poisoned.replace("about this", "about that");
-    for (name, text, existing) in [
-        ("moved", &moved, true),
-        ("changed", &changed, false),
-    ] {
-        let request = PullRequest::new(
-            &[("a.mcp.json", &poisoned)],
-            &[("a.mcp.json", Some(text))],
-        );
+    for (name, text, existing) in [("moved", &moved, true), ("changed", &changed, false)] {
+        let request = PullRequest::new(&[("a.mcp.json", &poisoned)], &[("a.mcp.json", Some(text))]);
         let checked = request.checked(&[]);
         let status = if existing { "existing" } else { "new" };
         let findings = checked.findings("a.mcp.json");
@@ -387,5 +425,9 @@ fn the_policy_of_the_base_needs_a_base() {
     let repository = Repository::with(&[("a.mcp.json", &clean())]);
     let run = repository.run(&["check", "--policy-from", "base"]);
     assert_eq!(run.code, 2, "{}", run.all());
-    assert!(run.stderr.contains("--policy-from base needs a base"), "{}", run.all());
+    assert!(
+        run.stderr.contains("--policy-from base needs a base"),
+        "{}",
+        run.all()
+    );
 }

@@ -13,7 +13,10 @@ fn sixty() -> (Repository, Event) {
     let tools: Vec<String> = (0..60)
         .map(|n| format!(r#"{{"name": "tool{n}", "description": "{POISON} {n}"}}"#))
         .collect();
-    let head = repository.commit(&[("b.mcp.json", &session(&format!("[{}]", tools.join(",\n")), &[]))]);
+    let head = repository.commit(&[(
+        "b.mcp.json",
+        &session(&format!("[{}]", tools.join(",\n")), &[]),
+    )]);
     let event = Event::push(&base, &head);
     (repository, event)
 }
@@ -33,25 +36,50 @@ fn sixty_findings_are_counted_alike_everywhere() {
     assert_eq!(json["findings"], 61);
     assert_eq!(json["exit_code"], 4);
 
-    let errors = |text: &str| text.lines().filter(|line| line.starts_with("R001 error ")).count();
+    let errors = |text: &str| {
+        text.lines()
+            .filter(|line| line.starts_with("R001 error "))
+            .count()
+    };
     assert_eq!(errors(&step.run.stdout), 60);
     let line = "60 errors, 0 warnings, 1 note in 2 cassettes; exit code 4";
-    assert!(step.run.stdout.contains(&format!("summary: {line}")), "{}", step.run.all());
+    assert!(
+        step.run.stdout.contains(&format!("summary: {line}")),
+        "{}",
+        step.run.all()
+    );
     assert!(step.summary.contains(line), "{}", step.summary);
-    let rows = step.summary.lines().filter(|line| line.starts_with("| error |"));
+    let rows = step
+        .summary
+        .lines()
+        .filter(|line| line.starts_with("| error |"));
     assert_eq!(rows.count(), 60);
 
     let commands = commands_in(&step.run.stdout);
-    let of = |level: &str| commands.iter().filter(|command| command.name == level).count();
+    let of = |level: &str| {
+        commands
+            .iter()
+            .filter(|command| command.name == level)
+            .count()
+    };
     assert_eq!((of("error"), of("warning"), of("notice")), (10, 0, 1));
-    let last = commands.iter().rfind(|command| command.name == "error").unwrap();
-    assert!(last.data.starts_with("51 more errors not shown here"), "{last:?}");
+    let last = commands
+        .iter()
+        .rfind(|command| command.name == "error")
+        .unwrap();
+    assert!(
+        last.data.starts_with("51 more errors not shown here"),
+        "{last:?}"
+    );
 
     let text = std::fs::read_to_string(&sarif).unwrap();
     let log: serde_json::Value = serde_json::from_str(&text).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();
     let level = |level: &str| results.iter().filter(|one| one["level"] == level).count();
-    assert_eq!((level("error"), level("warning"), level("note")), (60, 0, 1));
+    assert_eq!(
+        (level("error"), level("warning"), level("note")),
+        (60, 0, 1)
+    );
 
     for (name, value) in [
         ("findings", "61"),
@@ -88,8 +116,15 @@ fn the_same_input_gives_the_same_bytes_and_no_absolute_path() {
                     assert_eq!(run.code, 4, "{}", run.all());
                     let text = std::fs::read_to_string(path).unwrap();
                     let root = repository.beside("").display().to_string();
-                    assert!(!text.contains(root.trim_end_matches('/')), "{format}: {text}");
-                    assert!(!run.stdout.contains(root.trim_end_matches('/')), "{}", run.all());
+                    assert!(
+                        !text.contains(root.trim_end_matches('/')),
+                        "{format}: {text}"
+                    );
+                    assert!(
+                        !run.stdout.contains(root.trim_end_matches('/')),
+                        "{}",
+                        run.all()
+                    );
                     text
                 })
                 .collect();
@@ -98,7 +133,12 @@ fn the_same_input_gives_the_same_bytes_and_no_absolute_path() {
             assert_eq!(again.report, step.report);
             assert_eq!(again.run.stdout, step.run.stdout);
             assert_eq!(again.summary, step.summary);
-            for text in [&step.report, &step.summary, &step.run.stdout, &step.run.stderr] {
+            for text in [
+                &step.report,
+                &step.summary,
+                &step.run.stdout,
+                &step.run.stderr,
+            ] {
                 let root = repository.beside("").display().to_string();
                 assert!(!text.contains(root.trim_end_matches('/')), "{text}");
             }
@@ -106,7 +146,10 @@ fn the_same_input_gives_the_same_bytes_and_no_absolute_path() {
         })
         .collect();
     assert_eq!(runs[0].1, runs[1].1);
-    assert_eq!(runs[0].0.checked().statuses(), runs[1].0.checked().statuses());
+    assert_eq!(
+        runs[0].0.checked().statuses(),
+        runs[1].0.checked().statuses()
+    );
 }
 
 #[test]
@@ -139,12 +182,20 @@ fn what_cannot_be_written_is_told_in_every_other_report() {
     let directory = repository.beside("home").display().to_string();
     let report = format!("json={below}");
     let cases: [(&str, &[&str], &[(&str, &str)]); 6] = [
-        ("the job summary", &[], &[("GITHUB_STEP_SUMMARY", &directory)]),
+        (
+            "the job summary",
+            &[],
+            &[("GITHUB_STEP_SUMMARY", &directory)],
+        ),
         ("the outputs of the step", &[], &[("GITHUB_OUTPUT", &below)]),
         ("the report directory", &["--report-dir", &below], &[]),
         ("the report directory", &[], &[("RUNNER_TEMP", &below)]),
         ("--output json", &["--output", &report], &[]),
-        ("two formats", &["--output", "json", "--output", "sarif"], &[]),
+        (
+            "two formats",
+            &["--output", "json", "--output", "sarif"],
+            &[],
+        ),
     ];
     for (what, arguments, variables) in cases {
         let _ = std::fs::remove_dir_all(repository.beside("temp/mcp-cassette"));
@@ -153,9 +204,17 @@ fn what_cannot_be_written_is_told_in_every_other_report() {
         let told = |text: &str| text.contains(what);
         assert!(told(&step.run.stderr), "{what}: {}", step.run.all());
         assert!(told(&step.run.stdout), "{what}: {}", step.run.all());
-        assert!(step.run.stdout.contains("exit code 2"), "{what}: {}", step.run.all());
+        assert!(
+            step.run.stdout.contains("exit code 2"),
+            "{what}: {}",
+            step.run.all()
+        );
         // The findings are told all the same.
-        assert!(step.run.stdout.contains("R001 error"), "{what}: {}", step.run.all());
+        assert!(
+            step.run.stdout.contains("R001 error"),
+            "{what}: {}",
+            step.run.all()
+        );
         if !step.output.is_empty() {
             assert_eq!(step.output("exit-code"), "2", "{what}");
             assert_eq!(step.output("errors"), "60", "{what}");
@@ -203,7 +262,11 @@ fn a_run_that_could_not_begin_writes_everything_too() {
     );
     assert_eq!(step.output("exit-code"), "2");
     assert_eq!(step.output("findings"), "0");
-    assert!(Path::new(step.output("report-path")).join("summary.md").is_file());
+    assert!(
+        Path::new(step.output("report-path"))
+            .join("summary.md")
+            .is_file()
+    );
     let commands = commands_in(&step.run.stdout);
     assert_eq!(commands.len(), 1, "{commands:?}");
     assert_eq!(commands[0].name, "error");
@@ -222,14 +285,39 @@ fn a_value_that_redaction_left_is_a_masked_finding() {
     let step = repository.step(&Event::other("schedule", ""), &[]);
     assert_eq!(step.run.code, 4, "{}", step.run.all());
     let checked = step.checked();
-    assert!(checked.counting("a.mcp.json").contains(&"R203"), "{:#}", checked.json);
-    for text in [&step.run.stdout, &step.run.stderr, &step.report, &step.summary] {
+    assert!(
+        checked.counting("a.mcp.json").contains(&"R203"),
+        "{:#}",
+        checked.json
+    );
+    for text in [
+        &step.run.stdout,
+        &step.run.stderr,
+        &step.report,
+        &step.summary,
+    ] {
         assert!(!text.contains("jane.roe"), "{text}");
         assert!(!text.contains("corp.example"), "{text}");
     }
     assert!(step.run.stdout.contains("jane.r…"), "{}", step.run.all());
     let checked = repository.check(&["--checks", "lint"]);
     assert_eq!(checked.findings("a.mcp.json"), [], "{:#}", checked.json);
+}
+
+#[test]
+fn a_value_that_is_no_secret_can_be_accepted() {
+    let repository = Repository::with(&[("a.mcp.json", &leaky(""))]);
+    let checked = repository.check(&[]);
+    let finding = &checked.json["cassettes"][0]["findings"][0];
+    assert_eq!(finding["rule"], "R203", "{:#}", checked.json);
+    let entry = format!(
+        "[[accept]]\nrule = \"R203\"\nfingerprint = {}\nreason = \"public\"\n",
+        finding["fingerprint"]
+    );
+    repository.write("mcp-cassette.toml", entry);
+    let checked = repository.check(&[]);
+    assert_eq!(checked.findings("a.mcp.json"), [("R203", "accepted")]);
+    assert_eq!(checked.run.code, 0, "{}", checked.run.all());
 }
 
 #[test]
@@ -253,7 +341,12 @@ fn a_required_profile_is_asked_of_every_cassette() {
         ("left.mcp.json", &leaky(&manifest("ci"))),
     ]);
     let checked = repository.check(&[]);
-    assert_eq!(checked.counting("none.mcp.json"), ["R201"], "{:#}", checked.json);
+    assert_eq!(
+        checked.counting("none.mcp.json"),
+        ["R201"],
+        "{:#}",
+        checked.json
+    );
     assert_eq!(checked.counting("other.mcp.json"), ["R202"]);
     assert_eq!(checked.counting("right.mcp.json"), [""; 0]);
     assert_eq!(checked.counting("left.mcp.json"), ["R203"]);
@@ -286,6 +379,10 @@ fn a_redaction_that_cannot_be_proved_names_its_cassette() {
     let checked = repository.check(&[]);
     assert_eq!(checked.run.code, 2, "{}", checked.run.all());
     let told = "mcp-cassette check: a.mcp.json: ";
-    assert!(checked.run.stderr.starts_with(told), "{}", checked.run.all());
+    assert!(
+        checked.run.stderr.starts_with(told),
+        "{}",
+        checked.run.all()
+    );
     assert!(checked.counting("b.mcp.json").contains(&"R001"));
 }

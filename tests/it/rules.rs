@@ -9,7 +9,7 @@ use mcp_cassette::diff::{self, DiffOptions, diff};
 use mcp_cassette::lint::Options;
 use mcp_cassette::{Cassette, Finding, Severity, lint};
 
-use crate::support::{cassette, message, root};
+use crate::support::{cassette, message, root, run};
 
 /// The end of the name of a file that another one is compared with.
 const BASELINE: &str = ".baseline.mcp.json";
@@ -123,6 +123,11 @@ fn examples(rule: &str, section: &str) -> Vec<String> {
 
 /// A session in which the server said what the examples show, one after the other.
 fn recording(examples: &[String]) -> String {
+    if let [whole] = examples
+        && whole.contains("\"format_version\"")
+    {
+        return whole.clone();
+    }
     let mut messages = Vec::new();
     for (id, example) in examples.iter().enumerate() {
         let example = with_json_escapes(example);
@@ -187,6 +192,9 @@ fn page(rule: &str) -> String {
 /// A note is no alarm: text about attacks, colours in a log, a tool that was added
 /// after notice.
 fn judge(rule: &str, path: &Path) -> Result<(), String> {
+    if rule.starts_with("R20") {
+        return judge_redaction(rule, path);
+    }
     let findings = if is_change(rule) {
         changes(path)?
     } else {
@@ -207,6 +215,33 @@ fn judge(rule: &str, path: &Path) -> Result<(), String> {
         ))
     } else {
         Ok(())
+    }
+}
+
+/// These rules belong to `redaction-check`, which is asked for the profile `strict`
+/// where the rule is about profiles.
+fn judge_redaction(rule: &str, path: &Path) -> Result<(), String> {
+    let path = path.display().to_string();
+    let mut arguments = vec!["redaction-check", "--format", "json"];
+    if rule != "R203" {
+        arguments.push("strict");
+    }
+    arguments.push(&path);
+    let run = run(&arguments);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout)
+        .map_err(|error| format!("{error}: {}{}", run.stdout, run.stderr))?;
+    let findings = report["findings"].as_array().unwrap();
+    let fires =
+        |finding: &serde_json::Value| finding["rule"] == rule && finding["severity"] == "error";
+    let flagged = findings.iter().any(fires);
+    let expected = name(Path::new(&path)).starts_with("flags-");
+    // One that passes has no finding at all, and the exit code says the same.
+    let right = flagged == expected && (expected || findings.is_empty());
+    let code = if expected { 4 } else { 0 };
+    if right && run.code == code {
+        Ok(())
+    } else {
+        Err(format!("exit {}: {report:#}", run.code))
     }
 }
 
