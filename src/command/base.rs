@@ -152,6 +152,32 @@ impl Subject {
         }
     }
 
+    /// What `pair` says of a file of the repository of that number, which `file` is in
+    /// the working tree. `shown` shows a path of that repository.
+    fn of(
+        index: usize,
+        pair: Pair,
+        file: Option<PathBuf>,
+        shown: impl Fn(&RepoPath) -> PathBuf,
+    ) -> Self {
+        let same = |path: &RepoPath| Some(path.clone());
+        let (status, from) = match pair.status {
+            Status::Added => (CassetteStatus::Added, None),
+            Status::Modified => (CassetteStatus::Modified, same(&pair.path)),
+            Status::Unchanged => (CassetteStatus::Unchanged, same(&pair.path)),
+            Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
+            Status::Deleted => (CassetteStatus::Deleted, same(&pair.path)),
+            Status::Unreadable => (CassetteStatus::Unreadable, same(&pair.path)),
+        };
+        let renamed = status == CassetteStatus::Renamed;
+        Subject {
+            path: file.unwrap_or_else(|| shown(&pair.path)),
+            status,
+            old_path: from.as_ref().filter(|_| renamed).map(shown),
+            old: from.map(|from| (index, from)),
+        }
+    }
+
     /// Whether the base side has it, under this name or another.
     pub(crate) fn has_base(&self) -> bool {
         self.old.is_some()
@@ -239,42 +265,14 @@ impl BaseSide<'_> {
             .map(|file| selection.shown_as_named(file))
             .collect();
         for (index, repository, commit) in self.commits() {
-            let mut new = BTreeMap::new();
-            for file in &files {
-                let path = directory.join(file);
-                // What is not there, or is no file, is told when it is loaded.
-                if std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
-                    match repository.path_of(&path) {
-                        Ok(inside) if self.owner(&path) == Some(index) => {
-                            new.insert(inside, file.clone());
-                        }
-                        Ok(_) | Err(BaselineError::Outside { .. }) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            }
-            let pairs = pairs(selection, directory, repository, commit, &new)?;
-            for pair in pairs {
+            let new = self.files_of(index, repository, &files, directory)?;
+            for pair in pairs(selection, directory, repository, commit, &new)? {
                 let there = |path: &RepoPath| {
                     let path = path.to_path().unwrap_or_default();
                     selection.shown(&repository.root().join(path))
                 };
-                let (status, from) = match pair.status {
-                    Status::Added => (CassetteStatus::Added, None),
-                    Status::Modified => (CassetteStatus::Modified, Some(pair.path.clone())),
-                    Status::Unchanged => (CassetteStatus::Unchanged, Some(pair.path.clone())),
-                    Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
-                    Status::Deleted => (CassetteStatus::Deleted, Some(pair.path.clone())),
-                    Status::Unreadable => (CassetteStatus::Unreadable, Some(pair.path.clone())),
-                };
                 let file = new.get(&pair.path).cloned();
-                let renamed = status == CassetteStatus::Renamed;
-                let subject = Subject {
-                    path: file.clone().unwrap_or_else(|| there(&pair.path)),
-                    status,
-                    old_path: from.as_ref().filter(|_| renamed).map(there),
-                    old: from.map(|from| (index, from)),
-                };
+                let subject = Subject::of(index, pair, file.clone(), there);
                 match file {
                     Some(file) => {
                         known.insert(file, subject);
@@ -301,6 +299,32 @@ impl BaseSide<'_> {
         }
         subjects.append(&mut gone);
         Ok(subjects)
+    }
+
+    /// The files that one repository owns, by their paths in it.
+    fn files_of(
+        &self,
+        index: usize,
+        repository: &Repository,
+        files: &[PathBuf],
+        directory: &Path,
+    ) -> Result<BTreeMap<RepoPath, PathBuf>, BaselineError> {
+        let mut own = BTreeMap::new();
+        for file in files {
+            let path = directory.join(file);
+            // What is not there, or is no file, is told when it is loaded.
+            if !std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
+                continue;
+            }
+            match repository.path_of(&path) {
+                Ok(inside) if self.owner(&path) == Some(index) => {
+                    own.insert(inside, file.clone());
+                }
+                Ok(_) | Err(BaselineError::Outside { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(own)
     }
 
     /// The innermost repository that a file lies in.

@@ -174,6 +174,24 @@ fn a_nearly_full_summary_stays_below_what_github_keeps() {
 }
 
 #[test]
+fn other_reports_can_go_into_the_report_directory() {
+    let (repository, event) = sixty();
+    let arguments = [
+        "--report-dir",
+        "out/x",
+        "--output",
+        "sarif=out/x/check.sarif",
+    ];
+    let step = repository.step(&event, &arguments);
+    assert_eq!(step.run.code, 4, "{}", step.run.all());
+    assert_eq!(step.output("report-path"), "out/x");
+    assert_eq!(step.output("sarif-path"), "out/x/check.sarif");
+    for name in ["check.json", "summary.md", "check.sarif"] {
+        assert!(repository.root.join("out/x").join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_written_is_told_in_every_other_report() {
     let (repository, event) = sixty();
     let file = repository.beside("file");

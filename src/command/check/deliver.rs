@@ -76,7 +76,8 @@ fn obstacles(
     context: &Context,
 ) -> Vec<String> {
     let render = |format, style: &Style| render_check(format, checked, style);
-    let mut problems = output::files(outputs, context, render);
+    let mut problems = Vec::new();
+    // The directory first: other reports may be wanted in it.
     if let Some(folder) = folder
         && let Err(error) = write_directory(checked, folder, context)
     {
@@ -85,6 +86,7 @@ fn obstacles(
             folder.display()
         ));
     }
+    problems.extend(output::files(outputs, context, render));
     for (variable, what) in [
         (SUMMARY, "the job summary"),
         (OUTPUTS, "the outputs of the step"),
