@@ -84,6 +84,7 @@ fn check(
         },
         policy_from: options.policy_from,
         base,
+        baseline_file: options.baseline.is_some(),
         selection: &|policy| selection(options, policy, context),
     };
     gate::open(&request, context, |gate| {
@@ -146,6 +147,7 @@ fn judge_all(
         errors: Vec::new(),
         exit_code: outcome.exit.code(),
         fail_on: gate.policy.settings.fail_on,
+        judged: true,
     })
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Request<'a> {
     /// `auto`, `none` or a revision; without it the configuration and then what runs
     /// the command decide.
     pub(crate) base: Option<&'a str>,
+    /// A file is compared with, so that a base gives the policy and nothing else.
+    pub(crate) baseline_file: bool,
     /// Which cassettes, once the policy is known.
     pub(crate) selection: &'a dyn Fn(&Policy) -> Result<Selection, String>,
 }
@@ -56,11 +58,18 @@ pub(crate) fn open<T>(
     let asked = asked(request, &own, context)?;
     let from = policy_from(request, &asked);
     if let Some(reason) = asked.none() {
-        if request.policy_from == Some(PolicyFrom::Base) {
+        if request.policy_from == Some(PolicyFrom::Base) && !request.baseline_file {
             return Err(format!("--policy-from base needs a base, and {reason}"));
         }
         let reason = reason.to_owned();
-        let policy = Policy::of_head(own, &request.policy, context)?;
+        let policy = match from {
+            // Whatever it is compared with, a change does not choose its own policy.
+            PolicyFrom::Base if request.baseline_file => {
+                let auto = Asked::new(None, context).map_err(text)?;
+                of_base(&own, request, context, &auto)?
+            }
+            _ => Policy::of_head(own, &request.policy, context)?,
+        };
         return alone(policy, reason, request, then);
     }
     let directory = working_directory(context)?;

@@ -50,6 +50,7 @@ pub(crate) fn run(
             },
             policy_from: options.policy_from,
             base: Some(options.base.as_deref().unwrap_or("none")),
+            baseline_file: false,
             selection: &|_| Ok(Selection::of_files(&options.cassettes, &context.directory)),
         };
         gate::open(&request, context, |gate| {

@@ -174,6 +174,7 @@ fn odd_names() -> Vec<std::ffi::OsString> {
 }
 
 #[cfg(unix)]
+#[expect(clippy::too_many_lines, reason = "one report after the other, twice")]
 #[test]
 fn odd_names_are_compared_and_say_nothing_to_the_runner() {
     let repository = Repository::init(&[]);

@@ -13,6 +13,8 @@ struct PullRequest {
 }
 
 type Files<'a> = [(&'a str, Option<&'a str>)];
+/// What a case is called, the files of the base, what the change makes of them.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a Files<'a>);
 
 impl PullRequest {
     fn new(base: &[(&str, &str)], head: &Files<'_>) -> Self {
@@ -54,7 +56,7 @@ fn a_pull_request_cannot_relax_its_own_gate() {
     let ignore = "[lint]\nignore = [\"R001\", \"R002\"]\n[check]\nchecks = [\"redaction\"]\n\
                   base = \"none\"\ncassettes = [\"nothing/*\"]\n";
     let nested = "[tool.mcp_cassette.lint]\nignore = [\"R001\"]\n";
-    let cases: [(&str, &[(&str, &str)], &Files<'_>); 5] = [
+    let cases: [Case<'_>; 5] = [
         (
             "edits mcp-cassette.toml",
             &[("mcp-cassette.toml", STRICT)],
@@ -418,6 +420,36 @@ fn what_was_not_checked_is_never_existing_and_never_accepted() {
         assert!(checked.findings("a.mcp.json").contains(&("R013", "new")));
         assert_eq!(checked.run.code, 4);
     }
+}
+
+#[test]
+fn a_file_to_compare_with_leaves_the_policy_with_the_base() {
+    let (clean, poisoned) = (clean(), tool("echo", POISON));
+    let request = PullRequest::new(
+        &[("mcp-cassette.toml", STRICT), ("old.json", &clean)],
+        &[
+            ("mcp-cassette.toml", Some("[lint]\nignore = [\"R001\"]\n")),
+            ("a.mcp.json", Some(&poisoned)),
+        ],
+    );
+    let step = request.step(&["--baseline", "old.json", "a.mcp.json"]);
+    let checked = step.checked();
+    assert!(
+        checked.counting("a.mcp.json").contains(&"R001"),
+        "{}",
+        step.run.all()
+    );
+    assert_eq!(checked.json["summary"]["fail_on"], "warning");
+    assert_eq!(checked.reason(), "--baseline old.json");
+    let arguments = [
+        "--baseline",
+        "old.json",
+        "a.mcp.json",
+        "--policy-from",
+        "head",
+    ];
+    let checked = request.checked(&arguments);
+    assert!(!checked.counting("a.mcp.json").contains(&"R001"));
 }
 
 #[test]

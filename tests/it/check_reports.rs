@@ -6,6 +6,9 @@ use crate::runner_commands::commands_in;
 use crate::support::session;
 use std::path::Path;
 
+/// What is told, the arguments and the variables that make it so.
+type Case<'a> = (&'a str, &'a [&'a str], &'a [(&'a str, &'a str)]);
+
 /// Sixty tools that say what no tool says, on a branch that has none of them.
 fn sixty() -> (Repository, Event) {
     let repository = Repository::with(&[("a.mcp.json", &session("[]", &[]))]);
@@ -21,6 +24,7 @@ fn sixty() -> (Repository, Event) {
     (repository, event)
 }
 
+#[expect(clippy::too_many_lines, reason = "one report after the other")]
 #[test]
 fn sixty_findings_are_counted_alike_everywhere() {
     let (repository, event) = sixty();
@@ -199,7 +203,7 @@ fn what_cannot_be_written_is_told_in_every_other_report() {
     let below = file.join("below").display().to_string();
     let directory = repository.beside("home").display().to_string();
     let report = format!("json={below}");
-    let cases: [(&str, &[&str], &[(&str, &str)]); 6] = [
+    let cases: [Case<'_>; 6] = [
         (
             "the job summary",
             &[],
