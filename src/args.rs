@@ -587,7 +587,8 @@ fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome
 
 /// The subcommand on a command line that may be wrong otherwise.
 fn command_of(argv: &[OsString]) -> Option<&'static str> {
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 8] = [
+        "check",
         "lint",
         "diff",
         "redaction-check",

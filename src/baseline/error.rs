@@ -161,6 +161,21 @@ pub(crate) enum BaselineError {
     EventMalformed { event: String, message: String },
 }
 
+impl BaselineError {
+    /// Whether it keeps one file from being read, and no other.
+    pub(super) fn is_about_one_file(&self) -> bool {
+        matches!(
+            self,
+            BaselineError::MissingBlob { .. }
+                | BaselineError::LfsPointer { .. }
+                | BaselineError::TooLarge { .. }
+                | BaselineError::NotAFile { .. }
+                | BaselineError::Link { .. }
+                | BaselineError::Working { .. }
+        )
+    }
+}
+
 #[cfg(test)]
 impl BaselineError {
     /// The commit that one fetch could bring, and whether that fetch may be shallow.

@@ -1,7 +1,7 @@
 //! The base side of a run: which commit it is, and what each cassette was there.
 
 use super::Context;
-use super::select::{SelectError, Selection};
+use super::select::{SelectError, Selection, normal};
 use crate::baseline::{
     self, Base, BaseCommit, BaselineError, Environment, Pair, Pairing, Plan, RepoPath, Repository,
     Status, Trust,
@@ -147,8 +147,30 @@ impl Subject {
         }
     }
 
-    fn is_there(&self, directory: &Path) -> bool {
-        std::fs::symlink_metadata(directory.join(&self.path)).is_ok()
+    /// What `pair` says of a file of the repository of that number, which `file` is in
+    /// the working tree. `shown` shows a path of that repository.
+    fn of(
+        index: usize,
+        pair: Pair,
+        file: Option<PathBuf>,
+        shown: impl Fn(&RepoPath) -> PathBuf,
+    ) -> Self {
+        let same = |path: &RepoPath| Some(path.clone());
+        let (status, from) = match pair.status {
+            Status::Added => (CassetteStatus::Added, None),
+            Status::Modified => (CassetteStatus::Modified, same(&pair.path)),
+            Status::Unchanged => (CassetteStatus::Unchanged, same(&pair.path)),
+            Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
+            Status::Deleted => (CassetteStatus::Deleted, same(&pair.path)),
+            Status::Unreadable => (CassetteStatus::Unreadable, same(&pair.path)),
+        };
+        let renamed = status == CassetteStatus::Renamed;
+        Subject {
+            path: file.unwrap_or_else(|| shown(&pair.path)),
+            status,
+            old_path: from.as_ref().filter(|_| renamed).map(shown),
+            old: from.map(|from| (index, from)),
+        }
     }
 
     /// Whether the base side has it, under this name or another.
@@ -191,9 +213,15 @@ impl BaseSide<'_> {
         path: &Path,
         directory: &Path,
     ) -> Result<Option<Vec<u8>>, BaselineError> {
-        let full = directory.join(path);
+        let full = normal(&directory.join(path));
         for (_, repository, commit) in self.commits() {
-            match repository.path_of(&full) {
+            // A link that the change put in place of a directory must not lead the look
+            // at the base to somewhere else, so the path is taken as it is spelt.
+            let inside = match full.strip_prefix(repository.root()) {
+                Ok(inside) => RepoPath::from_relative(inside),
+                Err(_) => repository.path_of(&full),
+            };
+            match inside {
                 Ok(inside) => return commit.file(&inside),
                 Err(BaselineError::Outside { .. }) => {}
                 Err(error) => return Err(error),
@@ -227,48 +255,26 @@ impl BaseSide<'_> {
     ) -> Result<Vec<Subject>, BaseError> {
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
         let mut gone = Vec::new();
+        let listed: BTreeSet<PathBuf> = files
+            .iter()
+            .map(|file| selection.shown_as_named(file))
+            .collect();
         for (index, repository, commit) in self.commits() {
-            let mut new = BTreeMap::new();
-            for file in &files {
-                let path = directory.join(file);
-                // What is not there, or is no file, is told when it is loaded.
-                if std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
-                    match repository.path_of(&path) {
-                        Ok(inside) if self.owner(&path) == Some(index) => {
-                            new.insert(inside, file.clone());
-                        }
-                        Ok(_) | Err(BaselineError::Outside { .. }) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            }
-            let pairs = pairs(selection, directory, repository, commit, &new)?;
-            for pair in pairs {
+            let new = self.files_of(index, repository, &files, directory)?;
+            for pair in pairs(selection, directory, repository, commit, &new)? {
                 let there = |path: &RepoPath| {
                     let path = path.to_path().unwrap_or_default();
                     selection.shown(&repository.root().join(path))
                 };
-                let (status, from) = match pair.status {
-                    Status::Added => (CassetteStatus::Added, None),
-                    Status::Modified => (CassetteStatus::Modified, Some(pair.path.clone())),
-                    Status::Unchanged => (CassetteStatus::Unchanged, Some(pair.path.clone())),
-                    Status::Renamed { from } => (CassetteStatus::Renamed, Some(from)),
-                    Status::Deleted => (CassetteStatus::Deleted, Some(pair.path.clone())),
-                };
                 let file = new.get(&pair.path).cloned();
-                let renamed = status == CassetteStatus::Renamed;
-                let subject = Subject {
-                    path: file.clone().unwrap_or_else(|| there(&pair.path)),
-                    status,
-                    old_path: from.as_ref().filter(|_| renamed).map(there),
-                    old: from.map(|from| (index, from)),
-                };
+                let subject = Subject::of(index, pair, file.clone(), there);
                 match file {
                     Some(file) => {
                         known.insert(file, subject);
                     }
                     // What is there and is no file is told when it is loaded.
-                    None if subject.is_there(directory) => {}
+                    None if listed.contains(&selection.shown_as_named(&subject.path))
+                        && std::fs::symlink_metadata(directory.join(&subject.path)).is_ok() => {}
                     None => gone.push(subject),
                 }
             }
@@ -288,6 +294,32 @@ impl BaseSide<'_> {
         }
         subjects.append(&mut gone);
         Ok(subjects)
+    }
+
+    /// The files that one repository owns, by their paths in it.
+    fn files_of(
+        &self,
+        index: usize,
+        repository: &Repository,
+        files: &[PathBuf],
+        directory: &Path,
+    ) -> Result<BTreeMap<RepoPath, PathBuf>, BaselineError> {
+        let mut own = BTreeMap::new();
+        for file in files {
+            let path = directory.join(file);
+            // What is not there, or is no file, is told when it is loaded.
+            if !std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
+                continue;
+            }
+            match repository.path_of(&path) {
+                Ok(inside) if self.owner(&path) == Some(index) => {
+                    own.insert(inside, file.clone());
+                }
+                Ok(_) | Err(BaselineError::Outside { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(own)
     }
 
     /// The innermost repository that a file lies in.

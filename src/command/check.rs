@@ -11,7 +11,8 @@ use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::{Check, LintFlags};
 use crate::finding::Severity;
-use crate::report::{BaseShown, Checked};
+use crate::lint;
+use crate::report::{BaseShown, Checked, CheckedCassette};
 use judge::Judge;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,7 @@ pub(crate) fn run(
 ) -> Outcome {
     let mut outcome = Outcome::new("check");
     let mut inputs = options.inputs();
-    let checked = match check(options, context, &mut inputs, &mut outcome, progress) {
+    let mut checked = match check(options, context, &mut inputs, &mut outcome, progress) {
         Ok(checked) => checked,
         Err(message) => {
             outcome.error(&message);
@@ -60,7 +61,7 @@ pub(crate) fn run(
             )
         }
     };
-    deliver::deliver(&checked, options, &inputs, context, &mut outcome);
+    deliver::deliver(&mut checked, options, &inputs, context, &mut outcome);
     outcome
 }
 
@@ -81,6 +82,7 @@ fn check(
     outcome: &mut Outcome,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Checked, String> {
+    gate::working_directory(context)?;
     let base = match (&options.base, &options.baseline) {
         (Some(base), _) => Some(base.as_str()),
         (None, Some(_)) => Some("none"),
@@ -94,6 +96,7 @@ fn check(
         },
         policy_from: options.policy_from,
         base,
+        baseline_file: options.baseline.is_some(),
         selection: &|policy| selection(options, policy, context),
     };
     gate::open(&request, context, |gate| {
@@ -123,7 +126,12 @@ fn judge_all(
     for (done, subject) in gate.subjects.iter().enumerate() {
         let (cassette, verdict) = judge.cassette(subject);
         for error in &cassette.errors {
-            outcome.error(error);
+            // What a file says of itself begins with its name.
+            if error.starts_with(&cassette.path) {
+                outcome.error(error);
+            } else {
+                outcome.error(format_args!("{}: {error}", cassette.path));
+            }
         }
         exit = exit.worst(verdict);
         cassettes.push(cassette);
@@ -132,9 +140,7 @@ fn judge_all(
         }
     }
     if !options.shared.quiet {
-        for note in &gate.policy.notes {
-            outcome.line(note);
-        }
+        notes(options, gate, &cassettes, outcome);
     }
     if let (true, Some(path)) = (options.shared.verbose, &gate.policy.config) {
         outcome.line(format_args!("configuration: {}", path.display()));
@@ -155,17 +161,40 @@ fn judge_all(
         errors: Vec::new(),
         exit_code: outcome.exit.code(),
         fail_on: gate.policy.settings.fail_on,
+        judged: true,
     })
+}
+
+/// What is to be known of the run as a whole.
+fn notes(options: &Options, gate: &Gate<'_>, cassettes: &[CheckedCassette], outcome: &mut Outcome) {
+    for note in &gate.policy.notes {
+        outcome.line(note);
+    }
+    let files: Vec<PathBuf> = gate
+        .subjects
+        .iter()
+        .map(|subject| subject.path.clone())
+        .collect();
+    for glob in gate.selection.without_a_file(&files) {
+        outcome.line(format_args!("no cassette matches {glob}"));
+    }
+    // Only a run over everything can tell that an entry has outlived its finding.
+    if options.paths.is_empty() {
+        let findings = cassettes
+            .iter()
+            .flat_map(|cassette| &cassette.report.findings);
+        for entry in lint::unused(&gate.policy.engine.accept, findings) {
+            outcome.line(format_args!(
+                "the accept entry for {} {} matches no finding any more",
+                entry.rule, entry.fingerprint
+            ));
+        }
+    }
 }
 
 fn selection(options: &Options, policy: &Policy, context: &Context) -> Result<Selection, String> {
     let selection = if options.paths.is_empty() {
-        let config = policy.config.as_deref().and_then(Path::parent);
-        Selection::of_globs(
-            policy.cassettes.as_deref(),
-            config.unwrap_or(Path::new("")),
-            &context.directory,
-        )
+        Selection::of_globs(&policy.cassettes, &context.directory)
     } else {
         Selection::of_arguments(&options.paths, &context.directory)
     };

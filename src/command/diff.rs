@@ -121,6 +121,7 @@ fn with_base(
         },
         policy_from: Some(PolicyFrom::Head),
         base: Some(base),
+        baseline_file: false,
         selection: &|_| Ok(Selection::of_files(&options.cassettes, &context.directory)),
     };
     gate::open(&request, context, |gate| {
@@ -157,6 +158,7 @@ fn with_base(
             errors: Vec::new(),
             exit_code: outcome.exit.code(),
             fail_on: Severity::Note,
+            judged: false,
         };
         let shared = &options.shared;
         output::write(outputs, context, shared, outcome, |format, style| {

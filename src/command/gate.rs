@@ -5,6 +5,7 @@ use super::Context;
 use super::base::{Asked, BaseSide, Repositories, Subject};
 use super::policy::{self, Policy};
 use super::select::Selection;
+use crate::config::Config;
 use std::path::{Path, PathBuf};
 
 /// Whose configuration counts.
@@ -23,6 +24,8 @@ pub(crate) struct Request<'a> {
     /// `auto`, `none` or a revision; without it the configuration and then what runs
     /// the command decide.
     pub(crate) base: Option<&'a str>,
+    /// A file is compared with, so that a base gives the policy and nothing else.
+    pub(crate) baseline_file: bool,
     /// Which cassettes, once the policy is known.
     pub(crate) selection: &'a dyn Fn(&Policy) -> Result<Selection, String>,
 }
@@ -62,26 +65,28 @@ pub(crate) fn open<T>(
     context: &Context,
     then: impl FnOnce(Gate<'_>) -> Result<T, String>,
 ) -> Result<T, String> {
-    let own = Policy::of_head(&request.policy, context)?;
+    let own = policy::head_config(&request.policy, context)?;
     let asked = asked(request, &own, context)?;
     let from = policy_from(request, &asked);
     if let Some(reason) = asked.none() {
-        if request.policy_from == Some(PolicyFrom::Base) {
+        if request.policy_from == Some(PolicyFrom::Base) && !request.baseline_file {
             return Err(format!("--policy-from base needs a base, and {reason}"));
         }
-        return alone(own, reason.to_owned(), request, then);
+        let reason = reason.to_owned();
+        let policy = match from {
+            // Whatever it is compared with, a change does not choose its own policy.
+            PolicyFrom::Base if request.baseline_file => {
+                let auto = Asked::new(None, context).map_err(text)?;
+                of_base(&own, request, context, &auto)?
+            }
+            _ => Policy::of_head(own, &request.policy, context)?,
+        };
+        return alone(policy, reason, request, then);
     }
-    let directory = context.directory.as_path();
-    // The repository of the working directory first: its base may hold the policy,
-    // and the policy may say which cassettes are meant.
-    let home = Repositories::of(&[], directory, &asked).map_err(text)?;
-    let home = home.base(&asked).map_err(text)?;
+    let directory = working_directory(context)?;
     let policy = match from {
-        PolicyFrom::Head => own,
-        PolicyFrom::Base => {
-            let read = |path: &Path| home.read(path, directory).map_err(text);
-            Policy::of_base(&request.policy, context, &read)?
-        }
+        PolicyFrom::Head => Policy::of_head(own, &request.policy, context)?,
+        PolicyFrom::Base => of_base(&own, request, context, &asked)?,
     };
     let selection = (request.selection)(&policy)?;
     let files = selection.working_files().map_err(text)?;
@@ -100,6 +105,38 @@ pub(crate) fn open<T>(
         commit,
         reason,
     })
+}
+
+/// Where everything is relative to.
+///
+/// # Errors
+///
+/// A directory that is gone: nothing is found from there, which would look like
+/// nothing being wrong.
+pub(crate) fn working_directory(context: &Context) -> Result<&Path, String> {
+    let directory = context.directory.as_path();
+    if directory.as_os_str().is_empty() {
+        return Err("the working directory is not there any more".to_owned());
+    }
+    Ok(directory)
+}
+
+/// The policy of the base of the repository that the working directory is in.
+fn of_base(
+    own: &Config,
+    request: &Request<'_>,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Policy, String> {
+    let directory = context.directory.as_path();
+    let home = Repositories::of(&[], directory, asked).map_err(text)?;
+    let base = home.base(asked).map_err(text)?;
+    if !base.exists() {
+        let (_, reason) = base.commit();
+        return Err(format!("the policy of the base is to count, and {reason}"));
+    }
+    let read = |path: &Path| base.read(path, directory).map_err(text);
+    Policy::of_base(own, &request.policy, context, &read)
 }
 
 fn alone<T>(
@@ -122,9 +159,9 @@ fn alone<T>(
 
 /// What is compared with. Where a change is judged, its own configuration has no say
 /// in it.
-fn asked(request: &Request<'_>, own: &Policy, context: &Context) -> Result<Asked, String> {
+fn asked(request: &Request<'_>, own: &Config, context: &Context) -> Result<Asked, String> {
     let asked = Asked::new(request.base, context).map_err(text)?;
-    match &own.base {
+    match &own.check.base {
         Some(configured)
             if request.base.is_none() && policy_from(request, &asked) == PolicyFrom::Head =>
         {

@@ -50,6 +50,7 @@ pub(crate) fn run(
             },
             policy_from: options.policy_from,
             base: Some(options.base.as_deref().unwrap_or("none")),
+            baseline_file: false,
             selection: &|_| Ok(Selection::of_files(&options.cassettes, &context.directory)),
         };
         gate::open(&request, context, |gate| {
@@ -165,7 +166,8 @@ impl Linting<'_> {
         let shared = &self.options.shared;
         // Entries for other cassettes of the project are unused here and are no news.
         if shared.verbose {
-            for entry in lint::unused(&self.gate.policy.engine.accept, reports) {
+            let findings = reports.iter().flat_map(|report| &report.findings);
+            for entry in lint::unused(&self.gate.policy.engine.accept, findings) {
                 outcome.line(format_args!(
                     "the accept entry for {} {} matches no finding of these cassettes",
                     entry.rule, entry.fingerprint

@@ -121,21 +121,45 @@ pub(crate) fn write(
     outcome: &mut Outcome,
     render: impl Fn(Format, &Style) -> String,
 ) {
+    print(outputs, context, shared, outcome, &render);
+    for problem in files(outputs, context, render) {
+        outcome.error(problem);
+    }
+}
+
+/// Puts the reports for standard output into the outcome.
+pub(crate) fn print(
+    outputs: &[Output],
+    context: &Context,
+    shared: &Shared,
+    outcome: &mut Outcome,
+    render: impl Fn(Format, &Style) -> String,
+) {
+    for output in outputs.iter().filter(|output| output.path.is_none()) {
+        let report = render(output.format, &context.style(shared));
+        outcome.stdout.push_str(&report);
+    }
+}
+
+/// Writes the reports that go to files, and says which could not be written.
+pub(crate) fn files(
+    outputs: &[Output],
+    context: &Context,
+    render: impl Fn(Format, &Style) -> String,
+) -> Vec<String> {
+    let mut problems = Vec::new();
     for output in outputs {
         let Some(path) = &output.path else {
-            let report = render(output.format, &context.style(shared));
-            outcome.stdout.push_str(&report);
             continue;
         };
         let report = render(output.format, &context.style_of_files());
         if let Err(error) = save_atomically(path, report.as_bytes()) {
             let format = name(output.format);
-            outcome.error(format_args!(
-                "cannot write --output {format}={}: {error}",
-                path.display()
-            ));
+            let path = path.display();
+            problems.push(format!("cannot write --output {format}={path}: {error}"));
         }
     }
+    problems
 }
 
 #[cfg(test)]

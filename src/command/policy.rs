@@ -2,8 +2,10 @@
 //! from the working tree alone or judged against the base.
 
 use super::Context;
+use super::select::Globs;
 use crate::config::policy as merging;
 use crate::config::{self, Accept, Check, Config, LintFlags, LintSettings, RuleList};
+use crate::lint::packs::{self, PackSet, PackSource};
 use crate::lint::{self, LintError, valid_ids};
 use std::path::{Path, PathBuf};
 
@@ -28,30 +30,30 @@ pub(crate) struct Policy {
     pub(crate) engine: lint::Settings,
     /// The configuration file, as it is shown, if there is one.
     pub(crate) config: Option<PathBuf>,
-    /// The globs of `[check] cassettes`.
-    pub(crate) cassettes: Option<Vec<String>>,
+    /// What `[check] cassettes` says, of each side that counts.
+    pub(crate) cassettes: Vec<Globs>,
     /// `[check] checks`
     pub(crate) checks: Option<Vec<Check>>,
-    /// `[check] base`, which only the working tree's own policy may set.
-    pub(crate) base: Option<String>,
     /// What the reader should know of where it comes from.
     pub(crate) notes: Vec<String>,
 }
 
 impl Policy {
-    /// The policy of the working tree.
-    pub(crate) fn of_head(asked: &Asked<'_>, context: &Context) -> Result<Policy, String> {
-        let config = head_config(asked, context)?;
+    /// The policy of the working tree, which its configuration states.
+    pub(crate) fn of_head(
+        config: Config,
+        asked: &Asked<'_>,
+        context: &Context,
+    ) -> Result<Policy, String> {
         let settings = LintSettings::merge(&config, asked.flags);
-        let packs = read_packs(&settings.pattern_packs)?;
-        let engine = engine(&settings, &[], asked, context, &packs)
+        let packs = load_packs(&read_packs(&settings.pattern_packs)?)?;
+        let engine = engine(&settings, &[], asked, context, packs)
             .map_err(|error| explain(error, &[&settings], &[&config]))?;
         Ok(Policy {
             engine,
             settings,
-            cassettes: config.check.cassettes,
+            cassettes: vec![globs(&config)],
             checks: config.check.checks,
-            base: config.check.base,
             config: Some(config.path).filter(|path| !path.as_os_str().is_empty()),
             notes: Vec::new(),
         })
@@ -60,69 +62,102 @@ impl Policy {
     /// The policy of the base, and that of the working tree where it is stricter: a
     /// change cannot relax the gate that it has to pass.
     pub(crate) fn of_base(
+        head_config: &Config,
         asked: &Asked<'_>,
         context: &Context,
         read: &ReadBase<'_>,
     ) -> Result<Policy, String> {
-        let head_config = head_config(asked, context)?;
         let base_config = base_config(asked, context, read)?;
-        let head = LintSettings::merge(&head_config, asked.flags);
+        let head = LintSettings::merge(head_config, asked.flags);
         let base = LintSettings::merge(&base_config, asked.flags);
-        let mut notes = Vec::new();
-        let mut packs = Vec::new();
-        for path in merging::packs(&base, &head) {
-            packs.push(match read(&path)? {
-                Some(bytes) => {
-                    let changed = lint::read_pack(&path).map_or(true, |own| own != bytes);
-                    if changed {
-                        notes.push(format!(
-                            "{}: the pattern pack of the base is used, not the one of this change",
-                            path.display()
-                        ));
-                    }
-                    (path.display().to_string(), bytes)
-                }
-                None => from_disk(&path)?,
-            });
+        let (packs, mut notes) = both_packs(&merging::packs(&base, &head), read)?;
+        let known = valid_ids(&packs);
+        for side in [&base, &head] {
+            check_ids(&side.select, &known)?;
+            check_ids(&side.ignore, &known)?;
         }
-        // The ids first, because which rules run on either side depends on them.
-        let bare = lint::Settings::with_packs(&lint::Options::default(), &packs)
-            .map_err(|error| error.to_string())?;
-        let known = valid_ids(&bare.packs);
         let settings = merging::stricter(&base, &head, &known);
         let pending = merging::pending(&base, &head);
-        let sides = [&base, &head];
-        let checked = sides.iter().flat_map(|side| [&side.select, &side.ignore]);
-        for list in checked {
-            check_ids(list, &known)?;
-        }
-        let engine = engine(&settings, &pending, asked, context, &packs)
-            .map_err(|error| explain(error, &sides, &[&base_config, &head_config]))?;
-        if head_config != base_config {
+        let engine = engine(&settings, &pending, asked, context, packs)
+            .map_err(|error| explain(error, &[&base, &head], &[&base_config, head_config]))?;
+        if *head_config != base_config {
             notes.push(
                 "the configuration of this change differs from that of the base and counts only \
                  where it is stricter"
                     .to_owned(),
             );
         }
+        let mut cassettes = vec![globs(&base_config)];
+        let own = globs(head_config);
+        if !cassettes.contains(&own) {
+            cassettes.push(own);
+        }
         Ok(Policy {
             engine,
             settings,
-            cassettes: merging::cassettes(&base_config, &head_config),
-            checks: merging::checks(&base_config, &head_config),
-            base: None,
+            cassettes,
+            checks: merging::checks(&base_config, head_config),
             config: Some(base_config.path).filter(|path| !path.as_os_str().is_empty()),
             notes,
         })
     }
 }
 
-fn head_config(asked: &Asked<'_>, context: &Context) -> Result<Config, String> {
+/// The configuration of the working tree; empty if there is none, or none is wanted.
+pub(crate) fn head_config(asked: &Asked<'_>, context: &Context) -> Result<Config, String> {
     if asked.no_config {
         return Ok(Config::default());
     }
     let found = config::discover(&context.directory).map_err(|error| error.to_string())?;
     Ok(found.unwrap_or_default())
+}
+
+fn globs(config: &Config) -> Globs {
+    let globs = config.check.cassettes.clone();
+    Globs {
+        relative_to: match &globs {
+            Some(_) => config.path.parent().map(Path::to_owned).unwrap_or_default(),
+            None => PathBuf::new(),
+        },
+        globs,
+    }
+}
+
+/// The packs as the base has them, and those patterns of the change that the base
+/// has under no name; with what the reader should know of that.
+fn both_packs(paths: &[PathBuf], read: &ReadBase<'_>) -> Result<(PackSet, Vec<String>), String> {
+    let mut notes = Vec::new();
+    let (mut trusted, mut proposed) = (Vec::new(), Vec::new());
+    for path in paths {
+        let Some(bytes) = read(path)? else {
+            trusted.push(from_disk(path)?);
+            continue;
+        };
+        let name = path.display().to_string();
+        // One that is gone here has nothing to add.
+        let own = lint::read_pack(path).ok();
+        if own.as_ref() != Some(&bytes) {
+            notes.push(format!(
+                "{name}: the pattern pack of the base is used, and of the one of this change \
+                 only the patterns that it adds"
+            ));
+            proposed.extend(own.map(|own| (name.clone(), own)));
+        }
+        trusted.push((name, bytes));
+    }
+    let mut packs = load_packs(&trusted)?;
+    for pack in proposed {
+        packs.add_missing(load_packs(&[pack])?);
+    }
+    Ok((packs, notes))
+}
+
+fn load_packs(files: &[(String, Vec<u8>)]) -> Result<PackSet, String> {
+    let sources: Vec<PackSource<'_>> = files
+        .iter()
+        .map(|(name, bytes)| PackSource { name, bytes })
+        .collect();
+    packs::load(&sources).map_err(|error| error.to_string())
 }
 
 /// The nearest configuration of the base, looked for in the same directories.
@@ -166,7 +201,7 @@ fn engine(
     pending: &[Accept],
     asked: &Asked<'_>,
     context: &Context,
-    packs: &[(String, Vec<u8>)],
+    packs: PackSet,
 ) -> Result<lint::Settings, LintError> {
     let entry = |entry: &Accept| lint::Accept {
         rule: entry.rule.clone(),

@@ -60,6 +60,7 @@ fn check_all(options: &Options, context: &Context, outcome: &mut Outcome) -> Res
         },
         policy_from: options.policy_from,
         base: Some(options.base.as_deref().unwrap_or("none")),
+        baseline_file: false,
         selection: &|_| Ok(Selection::of_files(cassettes, &context.directory)),
     };
     gate::open(&request, context, |gate| {

@@ -10,6 +10,8 @@ use walkdir::WalkDir;
 
 /// What is looked for where nobody says what, and below a directory.
 const DEFAULT: &str = "**/*.mcp.json";
+/// The end of the name of a cassette.
+const SUFFIX: &[u8] = b".mcp.json";
 
 /// Why it is not known which cassettes are meant.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +22,15 @@ pub(crate) enum SelectError {
     /// A directory that could not be searched. What is in it would be passed unseen.
     #[error("cannot search for cassettes: {0}")]
     Walk(#[from] walkdir::Error),
+}
+
+/// What a configuration says about which cassettes there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Globs {
+    /// None stands for every cassette below the working directory.
+    pub(crate) globs: Option<Vec<String>>,
+    /// The directory of the configuration, relative to the working directory.
+    pub(crate) relative_to: PathBuf,
 }
 
 /// The cassettes that are asked for.
@@ -34,6 +45,16 @@ pub(crate) struct Selection {
 #[derive(Debug)]
 struct Glob {
     shown: String,
+    /// Where it leads in the working tree, symbolic links followed.
+    real: Place,
+    /// What it says, if that is another place: a change may have put a link where the
+    /// other side still has the directory itself.
+    said: Option<Place>,
+}
+
+/// A glob from some directory on.
+#[derive(Debug)]
+struct Place {
     /// For absolute paths.
     matcher: GlobMatcher,
     /// The directory below which everything lies that can match.
@@ -53,9 +74,8 @@ impl Selection {
             let there = directory.join(argument);
             let text = argument.to_str();
             if there.is_dir() {
-                let below = there.canonicalize().unwrap_or(there);
                 let shown = format!("{}/{DEFAULT}", argument.display());
-                selection.add_glob(&shown, DEFAULT, &below)?;
+                selection.add_glob(&shown, DEFAULT, &normal(&there))?;
             } else if let Some(glob) = text.filter(|text| {
                 std::fs::symlink_metadata(&there).is_err() && text.contains(['*', '?', '[', '{'])
             }) {
@@ -67,22 +87,19 @@ impl Selection {
         Ok(selection)
     }
 
-    /// From globs that are relative to a directory; none stands for every cassette
-    /// below the working directory.
-    pub(crate) fn of_globs(
-        globs: Option<&[String]>,
-        relative_to: &Path,
-        directory: &Path,
-    ) -> Result<Self, SelectError> {
+    /// What one or more configurations say.
+    pub(crate) fn of_globs(configured: &[Globs], directory: &Path) -> Result<Self, SelectError> {
         let mut selection = Selection::empty(directory);
-        let Some(globs) = globs else {
-            selection.add_glob(DEFAULT, DEFAULT, &selection.directory.clone())?;
-            return Ok(selection);
-        };
-        let base = directory.join(relative_to);
-        let base = base.canonicalize().unwrap_or(base);
-        for glob in globs {
-            selection.add_glob(glob, glob, &base)?;
+        for configured in configured {
+            let Some(globs) = &configured.globs else {
+                selection.add_glob(DEFAULT, DEFAULT, &selection.directory.clone())?;
+                continue;
+            };
+            let base = directory.join(&configured.relative_to);
+            let base = base.canonicalize().unwrap_or(base);
+            for glob in globs {
+                selection.add_glob(glob, glob, &base)?;
+            }
         }
         Ok(selection)
     }
@@ -106,24 +123,14 @@ impl Selection {
     }
 
     fn add_glob(&mut self, shown: &str, glob: &str, relative_to: &Path) -> Result<(), SelectError> {
-        let (start, rest) = absolute(glob, relative_to);
-        let mut whole = globset::escape(&slashed(&start));
-        for part in &rest {
-            whole.push('/');
-            whole.push_str(part);
-        }
-        let matcher = GlobBuilder::new(&whole)
-            .literal_separator(true)
-            .build()
-            .map_err(|error| SelectError::Glob {
-                glob: shown.to_owned(),
-                problem: error.kind().to_string(),
-            })?
-            .compile_matcher();
+        let (said, rest) = absolute(glob, relative_to);
+        // A link to a directory of cassettes is followed where it is named.
+        let real = said.canonicalize().unwrap_or_else(|_| said.clone());
+        let place = |start: PathBuf| Place::new(start, &rest, shown);
         self.globs.push(Glob {
+            said: (said != real).then(|| place(said)).transpose()?,
+            real: place(real)?,
             shown: shown.to_owned(),
-            matcher,
-            start,
         });
         Ok(())
     }
@@ -134,13 +141,13 @@ impl Selection {
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut files = Vec::new();
         for file in &self.files {
-            if seen.insert(self.directory.join(file)) {
+            if seen.insert(normal(&self.directory.join(file))) {
                 files.push(file.clone());
             }
         }
         let mut found: BTreeSet<PathBuf> = BTreeSet::new();
         for glob in &self.globs {
-            glob.search(&mut found)?;
+            glob.real.search(&mut found)?;
         }
         let found = found.into_iter().filter(|path| !seen.contains(path));
         files.extend(found.map(|path| self.shown(&path)));
@@ -149,7 +156,7 @@ impl Selection {
 
     /// Whether a file of the other side is meant, by its absolute path.
     pub(crate) fn wants(&self, path: &Path) -> bool {
-        self.globs.iter().any(|glob| glob.matcher.is_match(path))
+        self.places().any(|place| place.matcher.is_match(path))
             || self
                 .files
                 .iter()
@@ -163,8 +170,14 @@ impl Selection {
             path.parent().map(Path::to_owned)
         });
         named
-            .chain(self.globs.iter().map(|glob| glob.start.clone()))
+            .chain(self.places().map(|place| place.start.clone()))
             .collect()
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        self.globs
+            .iter()
+            .flat_map(|glob| std::iter::once(&glob.real).chain(&glob.said))
     }
 
     /// How a path is shown: relative to the working directory, with `..` where it
@@ -185,6 +198,18 @@ impl Selection {
         self.shown(&normal(&self.directory.join(file)))
     }
 
+    /// The globs that match nothing in the working tree: a misspelt one would
+    /// otherwise leave its cassettes out without a word.
+    pub(crate) fn without_a_file<'s>(&'s self, files: &[PathBuf]) -> Vec<&'s str> {
+        let paths: Vec<PathBuf> = files
+            .iter()
+            .map(|file| normal(&self.directory.join(file)))
+            .collect();
+        let empty = |glob: &&Glob| !paths.iter().any(|path| glob.real.matcher.is_match(path));
+        let globs = self.globs.iter().filter(empty);
+        globs.map(|glob| glob.shown.as_str()).collect()
+    }
+
     /// What was asked for, for a message that nothing is there.
     pub(crate) fn describe(&self) -> String {
         let files = self.files.iter().map(|file| file.display().to_string());
@@ -193,14 +218,33 @@ impl Selection {
     }
 }
 
-impl Glob {
+impl Place {
+    fn new(start: PathBuf, rest: &[&str], shown: &str) -> Result<Self, SelectError> {
+        let mut whole = globset::escape(&slashed(&start));
+        for part in rest {
+            whole.push('/');
+            whole.push_str(part);
+        }
+        let glob = GlobBuilder::new(&whole).literal_separator(true).build();
+        let glob = glob.map_err(|error| SelectError::Glob {
+            glob: shown.to_owned(),
+            problem: error.kind().to_string(),
+        })?;
+        Ok(Place {
+            matcher: glob.compile_matcher(),
+            start,
+        })
+    }
+
     /// Every file below `start` that matches. The administrative directory of git has
     /// no cassettes. Links to directories are not followed: what they lead to has a
-    /// path of its own, and following them need not end.
+    /// path of its own, and following them need not end. A directory that has the name
+    /// of a cassette is found as well, so that it is told and not passed over.
     fn search(&self, found: &mut BTreeSet<PathBuf>) -> Result<(), SelectError> {
         if !self.start.is_dir() {
             // The glob may hold nothing but a name.
-            if self.matcher.is_match(&self.start) && self.start.exists() {
+            let there = std::fs::symlink_metadata(&self.start).is_ok();
+            if there && self.matcher.is_match(&self.start) {
                 found.insert(self.start.clone());
             }
             return Ok(());
@@ -208,7 +252,9 @@ impl Glob {
         let walk = WalkDir::new(&self.start).into_iter();
         for entry in walk.filter_entry(|entry| entry.file_name() != OsStr::new(".git")) {
             let entry = entry?;
-            if !entry.file_type().is_dir() && self.matcher.is_match(entry.path()) {
+            let name = entry.file_name().as_encoded_bytes();
+            let is_cassette = !entry.file_type().is_dir() || name.ends_with(SUFFIX);
+            if is_cassette && self.matcher.is_match(entry.path()) {
                 found.insert(entry.into_path());
             }
         }
@@ -237,15 +283,11 @@ fn absolute<'g>(glob: &'g str, relative_to: &Path) -> (PathBuf, Vec<&'g str>) {
             part => rest.push(part),
         }
     }
-    // A link to a directory of cassettes is followed where it is named.
-    if let Ok(real) = start.canonicalize() {
-        start = real;
-    }
     (start, rest)
 }
 
 /// Without `.` and `..`, and without a look at the file system.
-fn normal(path: &Path) -> PathBuf {
+pub(super) fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {
@@ -293,6 +335,48 @@ mod tests {
             .collect()
     }
 
+    fn configured(glob: Option<&str>, relative_to: &str) -> Globs {
+        Globs {
+            globs: glob.map(|glob| vec![glob.to_owned()]),
+            relative_to: relative_to.into(),
+        }
+    }
+
+    #[test]
+    fn what_one_configuration_adds_the_other_cannot_take_away() {
+        let folder = tree(&["a.mcp.json", "t/b.json", "t/c.mcp.json"]);
+        let globs = [configured(Some("t/*.json"), ""), configured(None, "")];
+        let selection = Selection::of_globs(&globs, folder.path()).unwrap();
+        let files = selection.working_files().unwrap();
+        let all = ["a.mcp.json", "t/b.json", "t/c.mcp.json"];
+        assert_eq!(files, all.map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_directory_with_the_name_of_a_cassette_is_found() {
+        let folder = tree(&["a.mcp.json/b.txt", "t/u/c.json"]);
+        assert_eq!(arguments(&["*"], folder.path()), ["a.mcp.json"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_place_that_a_glob_names_is_wanted_besides_where_it_leads() {
+        let folder = tree(&["evil/a.mcp.json"]);
+        let root = folder.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("evil", root.join("t")).unwrap();
+        let glob = [PathBuf::from("t/*.mcp.json")];
+        let selection = Selection::of_arguments(&glob, &root).unwrap();
+        for path in ["evil/a.mcp.json", "t/a.mcp.json"] {
+            assert!(selection.wants(&root.join(path)), "{path}");
+            let covered = |start: &PathBuf| root.join(path).starts_with(start);
+            assert!(selection.starts().iter().any(covered), "{path}");
+        }
+        assert_eq!(
+            selection.working_files().unwrap(),
+            [PathBuf::from("evil/a.mcp.json")]
+        );
+    }
+
     #[test]
     fn a_glob_finds_files_at_every_depth_and_never_in_git() {
         let folder = tree(&[
@@ -314,7 +398,7 @@ mod tests {
             arguments(&["./t/{b,c}.mcp.json"], folder.path()),
             ["t/b.mcp.json"]
         );
-        let default = Selection::of_globs(None, Path::new(""), folder.path()).unwrap();
+        let default = Selection::of_globs(&[configured(None, "")], folder.path()).unwrap();
         assert_eq!(default.working_files().unwrap().len(), 3);
     }
 
@@ -337,8 +421,8 @@ mod tests {
         assert_eq!(arguments(&["../*.mcp.json"], &directory), ["../a.mcp.json"]);
         let odd = folder.path().join("[odd]");
         assert_eq!(arguments(&["*.mcp.json"], &odd), ["c.mcp.json"]);
-        let globs = vec!["t/*.mcp.json".to_owned()];
-        let selection = Selection::of_globs(Some(&globs), Path::new(".."), &directory).unwrap();
+        let globs = [configured(Some("t/*.mcp.json"), "..")];
+        let selection = Selection::of_globs(&globs, &directory).unwrap();
         assert_eq!(
             selection.working_files().unwrap(),
             [PathBuf::from("b.mcp.json")]
@@ -369,8 +453,8 @@ mod tests {
 
     #[test]
     fn a_broken_glob_is_named() {
-        let globs = vec!["a{b".to_owned()];
-        let error = Selection::of_globs(Some(&globs), Path::new(""), Path::new("/")).unwrap_err();
+        let globs = [configured(Some("a{b"), "")];
+        let error = Selection::of_globs(&globs, Path::new("/")).unwrap_err();
         assert!(
             error.to_string().starts_with("'a{b' is not a valid glob: "),
             "{error}"

@@ -68,15 +68,6 @@ pub(crate) fn packs(base: &LintSettings, head: &LintSettings) -> Vec<PathBuf> {
     packs
 }
 
-/// The globs of cassettes that either side names; none if one side leaves it to the
-/// default, which is every cassette.
-pub(crate) fn cassettes(base: &Config, head: &Config) -> Option<Vec<String>> {
-    union(
-        base.check.cassettes.as_deref(),
-        head.check.cassettes.as_deref(),
-    )
-}
-
 /// The checks that either side names; none if one side leaves it to the default,
 /// which is all of them.
 pub(crate) fn checks(base: &Config, head: &Config) -> Option<Vec<Check>> {
@@ -225,19 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn packs_add_up_and_what_is_looked_at_cannot_shrink() {
-        let base = config("[lint]\npattern_packs = [\"a.toml\"]\n[check]\ncassettes = [\"x/*\"]");
-        let head = config(
-            "[lint]\npattern_packs = [\"b.toml\"]\n\
-             [check]\ncassettes = [\"y/*\"]\nchecks = [\"lint\"]",
-        );
+    fn packs_add_up_and_checks_cannot_shrink() {
+        let base = config("[lint]\npattern_packs = [\"a.toml\"]");
+        let head = config("[lint]\npattern_packs = [\"b.toml\"]\n[check]\nchecks = [\"lint\"]");
         let merge = |config| LintSettings::merge(config, &LintFlags::default());
         assert_eq!(
             packs(&merge(&base), &merge(&head)),
             [PathBuf::from("a.toml"), PathBuf::from("b.toml")]
         );
-        let globs = cassettes(&base, &head);
-        assert_eq!(globs, Some(vec!["x/*".to_owned(), "y/*".to_owned()]));
         // The base runs all checks, so the change does too.
         assert_eq!(checks(&base, &head), None);
     }

@@ -148,19 +148,15 @@ impl Settings {
             let bytes = read_pack(path)?;
             files.push((path.display().to_string(), bytes));
         }
-        Settings::with_packs(options, &files)
-    }
-
-    /// With packs that were read already, each with its name for messages.
-    pub(crate) fn with_packs(
-        options: &Options,
-        files: &[(String, Vec<u8>)],
-    ) -> Result<Settings, LintError> {
         let sources: Vec<PackSource<'_>> = files
             .iter()
             .map(|(name, bytes)| PackSource { name, bytes })
             .collect();
-        let packs = packs::load(&sources)?;
+        Settings::with_packs(options, packs::load(&sources)?)
+    }
+
+    /// With packs that were loaded already.
+    pub(crate) fn with_packs(options: &Options, packs: PackSet) -> Result<Settings, LintError> {
         let valid = valid_ids(&packs);
         refuse_unknown(options.select.iter().chain(&options.ignore), valid)?;
         let accepted = options.accept.iter().map(|entry| &entry.rule);

@@ -101,15 +101,14 @@ pub(crate) fn note_expired(report: &mut Report, settings: &Settings) {
     }
 }
 
-/// The accept entries that no finding of these reports needed.
-pub(crate) fn unused<'e>(accept: &'e [Accept], reports: &[Report]) -> Vec<&'e Accept> {
-    accept
-        .iter()
-        .filter(|entry| {
-            !reports
-                .iter()
-                .flat_map(|report| &report.findings)
-                .any(|finding| entry.covers(finding))
-        })
-        .collect()
+/// The accept entries that none of these findings needed.
+pub(crate) fn unused<'e, 'f>(
+    accept: &'e [Accept],
+    findings: impl IntoIterator<Item = &'f Finding>,
+) -> Vec<&'e Accept> {
+    let mut unused: Vec<&Accept> = accept.iter().collect();
+    for finding in findings {
+        unused.retain(|entry| !entry.covers(finding));
+    }
+    unused
 }

@@ -15,6 +15,9 @@ pub(crate) struct Checked {
     pub(crate) errors: Vec<String>,
     pub(crate) exit_code: u8,
     pub(crate) fail_on: Severity,
+    /// Whether each cassette was judged by itself. A comparison alone has nothing to
+    /// say of one that was not compared, and does not call it clean.
+    pub(crate) judged: bool,
 }
 
 /// What the cassettes were compared with.
@@ -112,6 +115,7 @@ impl Checked {
             errors: vec![error],
             exit_code,
             fail_on,
+            judged: false,
         }
     }
 

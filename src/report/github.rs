@@ -224,10 +224,25 @@ pub(super) fn file_in_workspace(file: &str, style: &Style) -> String {
     }
     match style.working_directory.as_deref().map(slashed) {
         Some(base) if !base.is_empty() && std::path::Path::new(&file).is_relative() => {
-            format!("{}/{file}", base.trim_end_matches('/'))
+            joined(&base, &file)
         }
         _ => file,
     }
+}
+
+/// A path below a directory, without `.` and `..`: GitHub looks files up by their names.
+fn joined(base: &str, file: &str) -> String {
+    let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    for part in file.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// A property of a command. The runner turns the escapes back, so a line feed in a
@@ -275,6 +290,8 @@ mod tests {
             "/home/runner/work/repository/a.json"
         );
         assert_eq!(named("a.json"), "sub/a.json");
+        assert_eq!(named("./../x/../a.json"), "a.json");
+        assert_eq!(named("../../a.json"), "../a.json");
         assert_eq!(file_in_workspace("./a.json", &Style::default()), "./a.json");
     }
 

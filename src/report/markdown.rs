@@ -90,6 +90,7 @@ pub(super) fn lint(
         errors: Vec::new(),
         exit_code: exit_code.unwrap_or(if fails { 4 } else { 0 }),
         fail_on,
+        judged: true,
     };
     check(&checked, limit_bytes)
 }

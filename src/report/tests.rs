@@ -1,6 +1,7 @@
 //! The formats on made-up findings: files that hold the expected output, and laws.
 
 mod checks;
+mod commands;
 mod laws;
 mod runner;
 mod samples;

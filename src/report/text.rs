@@ -68,7 +68,7 @@ pub(super) fn check(checked: &Checked, style: &Style) -> String {
         }
         notes(&mut out, &wording::remarks(cassette));
         let counts = Counts::of(&cassette.report.findings);
-        if cassette.is_clean() {
+        if cassette.is_clean() && (checked.judged || cassette.diff.is_some()) {
             out.push_str("clean: no findings\n");
         } else if counts.findings == 0 && counts.silenced() > 0 {
             no_new(&mut out, counts);

@@ -7,6 +7,12 @@
     reason = "a wrong assumption of a test is to fail that test"
 )]
 
+mod check_bases;
+mod check_branches;
+mod check_files;
+mod check_places;
+mod check_policy;
+mod check_reports;
 mod config;
 mod demo_client;
 mod demo_server;
@@ -20,6 +26,9 @@ mod layouts;
 mod loading;
 mod recordings;
 mod redaction;
+mod repository;
 mod rules;
+#[path = "../../src/report/tests/commands.rs"]
+mod runner_commands;
 mod support;
 mod usage;

@@ -14,10 +14,23 @@ pub(crate) fn example(name: &str) -> String {
 }
 
 /// What a run of the binary left behind.
+#[derive(Clone)]
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Everything that it said, for the message of a failed test.
+    pub(crate) fn all(&self) -> String {
+        let Run {
+            code,
+            stdout,
+            stderr,
+        } = self;
+        format!("exit {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+    }
 }
 
 /// Runs the binary in the project's root, away from the caller's environment.

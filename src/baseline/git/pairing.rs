@@ -26,6 +26,8 @@ pub(crate) enum Status {
     },
     /// Not in the working tree any more.
     Deleted,
+    /// One of the sides cannot be read. Why, reading that side tells again.
+    Unreadable,
 }
 
 /// A file on either side or both, and what became of it.
@@ -56,25 +58,35 @@ impl BaseCommit<'_> {
     /// only one on each side has it. Line ends do not count anywhere, because a
     /// checkout may convert them and JSON has none inside strings.
     ///
+    /// A file that cannot be read on one of the sides is [`Status::Unreadable`], so that
+    /// it does not keep the others from being looked at.
+    ///
     /// # Errors
     ///
-    /// A file of either side that cannot be read or is a Git LFS pointer.
+    /// A directory that cannot be read, and where files are new, one that is gone
+    /// and cannot be read: whether they continue it cannot be told then.
     pub(crate) fn pair(&self, pairing: &Pairing<'_>) -> Result<Vec<Pair>, BaselineError> {
         let mut pairs: Vec<Pair> = Vec::new();
         let mut added: BTreeMap<&RepoPath, Vec<u8>> = BTreeMap::new();
         let new: BTreeSet<&RepoPath> = pairing.new.iter().collect();
         for &path in &new {
-            let bytes = (pairing.read)(path).map_err(|source| BaselineError::Working {
+            let read = (pairing.read)(path).map_err(|source| BaselineError::Working {
                 path: path.clone(),
                 source,
-            })?;
-            refuse_pointer(path, &bytes, Side::Working)?;
-            let status = match self.at_same_path(path, &bytes)? {
-                Some(status) => status,
-                None => {
+            });
+            let compared = read.and_then(|bytes| {
+                refuse_pointer(path, &bytes, Side::Working)?;
+                let status = self.at_same_path(path, &bytes)?;
+                Ok((bytes, status))
+            });
+            let status = match compared {
+                Ok((_, Some(status))) => status,
+                Ok((bytes, None)) => {
                     added.insert(path, bytes);
                     continue;
                 }
+                Err(error) if error.is_about_one_file() => Status::Unreadable,
+                Err(error) => return Err(error),
             };
             let path = path.clone();
             pairs.push(Pair { path, status });

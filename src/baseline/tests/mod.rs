@@ -3,8 +3,6 @@
 mod events;
 #[cfg(unix)]
 mod files;
-#[cfg(unix)]
-mod ownership;
 mod pairs;
 mod refusals;
 mod rows;

@@ -93,6 +93,12 @@ impl<'a> Judge<'a> {
             let notes = &mut checked.report.notes;
             notes.retain(|note| says_nothing_was_checked(note));
         }
+        if checked.status == CassetteStatus::Unreadable && checked.errors.is_empty() {
+            checked.errors.push(
+                "it could not be compared with the base and could be read just now; run again"
+                    .to_owned(),
+            );
+        }
         let exit = self.verdict(&checked);
         (checked, exit)
     }
@@ -136,6 +142,13 @@ impl<'a> Judge<'a> {
                 Old::None
             }
         };
+        if let (Some(file), CassetteStatus::Added) = (&self.file, checked.status) {
+            checked.status = if file.text == cassette.text {
+                CassetteStatus::Unchanged
+            } else {
+                CassetteStatus::Modified
+            };
+        }
         if self.lint {
             self.lint(&cassette, &old, checked);
         }
@@ -230,7 +243,7 @@ impl<'a> Judge<'a> {
             Old::None if subject.has_base() => return,
             Old::None => vec![diff::cassette_new(cassette)],
             Old::Cassette(old) => {
-                let options = DiffOptions { tools_only: true };
+                let options = DiffOptions { tools_only: false };
                 match diff::diff(old, cassette, &options) {
                     Ok(found) => {
                         let findings = diff::findings(&found, Some(old), Some(cassette));

@@ -22,6 +22,15 @@ impl PackSet {
     pub(crate) fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }
+
+    /// Adds the patterns of other packs whose id none has here.
+    pub(crate) fn add_missing(&mut self, other: PackSet) {
+        for pattern in other.patterns {
+            if self.patterns.iter().all(|known| known.id != pattern.id) {
+                self.patterns.push(pattern);
+            }
+        }
+    }
 }
 
 /// One pattern of a pack.

@@ -298,6 +298,7 @@ fn no_format_shows_more_than_six_characters_of_a_secret() {
         errors: Vec::new(),
         exit_code: 4,
         fail_on: Severity::Error,
+        judged: true,
     };
     let changed = findings(&diff, Some(&old), Some(&new));
     for format in FORMATS {

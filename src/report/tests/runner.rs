@@ -1,105 +1,12 @@
 //! A runner that looks for commands in output the way GitHub's does, fed with
 //! hostile cassettes and file names: it must see our commands and no other.
 
+use super::commands::{Command, commands_in};
 use super::samples::{demo_checked, demo_diff, demo_report};
 use super::{FORMATS, Format, Style, lint, render_diff};
 use crate::diff::findings;
 use crate::finding::{Finding, Report, Status};
 use crate::report::{Checked, render_check};
-
-/// One command that a runner would carry out.
-#[derive(Debug, PartialEq, Eq)]
-struct Command {
-    name: String,
-    properties: Vec<(String, String)>,
-    data: String,
-}
-
-const KNOWN: [&str; 12] = [
-    "add-mask",
-    "add-matcher",
-    "add-path",
-    "debug",
-    "echo",
-    "endgroup",
-    "error",
-    "group",
-    "notice",
-    "set-env",
-    "stop-commands",
-    "warning",
-];
-
-/// Reads output line by line, as the runner's process reader splits it: at line
-/// feed, carriage return, or both.
-fn commands_in(output: &str) -> Vec<Command> {
-    let mut seen = Vec::new();
-    let mut stopped_until: Option<String> = None;
-    for line in output.replace("\r\n", "\n").split(['\n', '\r']) {
-        let known = |name: &str| {
-            KNOWN.contains(&name.to_lowercase().as_str())
-                || stopped_until
-                    .as_deref()
-                    .is_some_and(|token| token.eq_ignore_ascii_case(name))
-        };
-        let Some(command) = newer(line, known).or_else(|| older(line, known)) else {
-            continue;
-        };
-        match &stopped_until {
-            Some(token) if command.name.eq_ignore_ascii_case(token) => stopped_until = None,
-            Some(_) => {}
-            None if command.name.eq_ignore_ascii_case("stop-commands") => {
-                stopped_until = Some(command.data);
-            }
-            None => seen.push(command),
-        }
-    }
-    assert_eq!(stopped_until, None, "commands stay switched off");
-    seen
-}
-
-/// `::name key=value,key=value::data` after leading blanks of any kind.
-fn newer(line: &str, known: impl Fn(&str) -> bool) -> Option<Command> {
-    let (head, data) = line.trim_start().strip_prefix("::")?.split_once("::")?;
-    let (name, properties) = head.split_once(' ').unwrap_or((head, ""));
-    known(name).then(|| Command {
-        name: name.to_owned(),
-        properties: split_properties(properties, ','),
-        data: unescaped(data),
-    })
-}
-
-/// `##[name key=value;key=value]data` anywhere in a line.
-fn older(line: &str, known: impl Fn(&str) -> bool) -> Option<Command> {
-    let (_, rest) = line.split_once("##[")?;
-    let (head, data) = rest.split_once(']')?;
-    let (name, properties) = head.split_once(' ').unwrap_or((head, ""));
-    known(name).then(|| Command {
-        name: name.to_owned(),
-        properties: split_properties(properties, ';'),
-        data: data.to_owned(),
-    })
-}
-
-fn split_properties(text: &str, separator: char) -> Vec<(String, String)> {
-    text.split(separator)
-        .filter_map(|pair| pair.trim().split_once('='))
-        .map(|(key, value)| (key.to_owned(), unescaped(value)))
-        .collect()
-}
-
-fn unescaped(text: &str) -> String {
-    let pairs = [
-        ("%0D", "\r"),
-        ("%0A", "\n"),
-        ("%3A", ":"),
-        ("%2C", ","),
-        ("%25", "%"),
-    ];
-    pairs
-        .iter()
-        .fold(text.to_owned(), |text, (escape, c)| text.replace(escape, c))
-}
 
 pub(super) const HOSTILE: [&str; 22] = [
     "::error::pwned",

@@ -358,6 +358,7 @@ pub(super) fn demo_checked() -> Checked {
         errors: vec!["the blob of tests/gone.mcp.json was not fetched".to_owned()],
         exit_code: 2,
         fail_on: Severity::Error,
+        judged: true,
     }
 }
 
