@@ -235,9 +235,7 @@ fn members_that_the_protocol_does_not_have_are_read() {
 
 #[test]
 fn a_repeated_member_cannot_be_checked_wherever_definitions_are() {
-    let twice = format!(
-        r#"{{"name":"echo","description":"Else.","description":"Returns text.","inputSchema":{{"type":"object"}}}}"#
-    );
+    let twice = r#"{"name":"echo","description":"Else.","description":"Returns text.","inputSchema":{"type":"object"}}"#;
     for (request, payload) in [
         (
             ASK,
