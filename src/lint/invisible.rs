@@ -27,6 +27,19 @@ pub(crate) struct Hidden {
     /// What it says, where that can be told: the smuggled text, the word that
     /// is broken up, the text that is covered, a link's target.
     pub(crate) decoded: Option<String>,
+    /// How often it occurs in the text; only colours are counted.
+    pub(crate) times: usize,
+}
+
+impl Hidden {
+    fn new(range: Range<usize>, kind: HiddenKind, decoded: Option<String>) -> Self {
+        Hidden {
+            range,
+            kind,
+            decoded,
+            times: 1,
+        }
+    }
 }
 
 /// The ways in which a text hides or steers.
@@ -91,6 +104,11 @@ impl HiddenKind {
         )
     }
 
+    /// Whether what it says stands nowhere in the text that is seen.
+    pub(crate) fn carries_text(self) -> bool {
+        matches!(self, Self::Tag | Self::Bits | Self::VariationSelector)
+    }
+
     /// Whether it is ordinary in the output of a command line program.
     pub(crate) fn is_harmless(self) -> bool {
         self == Self::Colour
@@ -98,15 +116,27 @@ impl HiddenKind {
 }
 
 /// Finds what `text` hides, in the order of the text. Findings of one kind
-/// that are at most two characters apart are one finding.
+/// that are at most two characters apart are one finding, and all colours are one.
+/// After [`MOST`] it looks no further: no report lists as many.
 pub(crate) fn scan(text: &str) -> Vec<Hidden> {
     let mut scanner = Scanner::new(text);
     let mut at = 0;
     while let Some(suspect) = skip::next_suspect(text.as_bytes(), at) {
         at = scanner.judge(suspect);
+        if scanner.found.len() >= MOST {
+            break;
+        }
     }
     scanner.finish()
 }
+
+/// Whether invisible characters in a text may spell another one.
+pub(crate) fn may_carry_text(text: &str) -> bool {
+    !text.is_ascii() && skip::next_suspect(text.as_bytes(), 0).is_some()
+}
+
+/// More than any report lists, so that one that stops here says that it did.
+const MOST: usize = 2 * super::run::MOST_FINDINGS;
 
 /// So many doubtful characters are tolerated before all are reported: each may
 /// be honest alone, but several are a channel.
@@ -116,12 +146,14 @@ const TOLERATED_FLAGS: usize = 4;
 /// A Braille picture may have this many empty cells in a row.
 const LONGEST_BRAILLE_GAP: usize = 40;
 
-/// How much of a covered text is decoded.
-const SHOWN: usize = 200;
+/// How much of a covered text is decoded, in characters. A message shows less, but a
+/// secret must not be cut before it is recognised.
+const SHOWN: usize = 4_000;
 
 struct Scanner<'t> {
     text: &'t str,
     found: Vec<Hidden>,
+    colour: Option<Hidden>,
     doubtful: Vec<Hidden>,
     flags: Vec<Hidden>,
     /// The ends of the line and of the word that were judged as a whole.
@@ -138,6 +170,7 @@ impl<'t> Scanner<'t> {
         Self {
             text,
             found: Vec::new(),
+            colour: None,
             doubtful: Vec::new(),
             flags: Vec::new(),
             line_done: 0,
@@ -150,11 +183,14 @@ impl<'t> Scanner<'t> {
 
     /// Merges on the way, so that a text of nothing else stays one finding.
     fn report(&mut self, range: Range<usize>, kind: HiddenKind, decoded: Option<String>) {
-        let hidden = Hidden {
-            range,
-            kind,
-            decoded,
-        };
+        let hidden = Hidden::new(range, kind, decoded);
+        if kind.is_harmless() {
+            match &mut self.colour {
+                Some(colour) => colour.times += 1,
+                None => self.colour = Some(hidden),
+            }
+            return;
+        }
         add(self.text, &mut self.found, hidden);
     }
 
@@ -252,11 +288,8 @@ impl<'t> Scanner<'t> {
             if !real {
                 let place = range.start..start;
                 let decoded = payload::tags(self.slice(place.clone()));
-                self.flags.push(Hidden {
-                    range: place,
-                    kind: HiddenKind::Tag,
-                    decoded,
-                });
+                self.flags
+                    .push(Hidden::new(place, HiddenKind::Tag, decoded));
             }
         }
         if start < range.end {
@@ -282,11 +315,8 @@ impl<'t> Scanner<'t> {
         if first >= '\u{e0100}' && !sides.before.is_some_and(context::is_ideograph) {
             self.report(range, HiddenKind::VariationSelector, decoded);
         } else if after_letter {
-            self.doubtful.push(Hidden {
-                range,
-                kind: HiddenKind::VariationSelector,
-                decoded,
-            });
+            self.doubtful
+                .push(Hidden::new(range, HiddenKind::VariationSelector, decoded));
         }
     }
 
@@ -319,11 +349,8 @@ impl<'t> Scanner<'t> {
             self.report(range, HiddenKind::Operator, None);
         } else if sides.within_ascii_word() {
             let decoded = self.broken_word(&range, HiddenKind::Operator, self.doubtful.last());
-            self.doubtful.push(Hidden {
-                range,
-                kind: HiddenKind::Operator,
-                decoded,
-            });
+            self.doubtful
+                .push(Hidden::new(range, HiddenKind::Operator, decoded));
         }
     }
 
@@ -376,7 +403,7 @@ impl<'t> Scanner<'t> {
         if last.is_some_and(|last| continues(self.text, last, kind, range)) {
             return None;
         }
-        const REACH: usize = 48;
+        const REACH: usize = 200;
         let is_part = |c: &char| c.is_alphanumeric() || *c == '_' || glyphless(*c).is_some();
         let before = self.slice(0..range.start).chars().rev().take(REACH);
         let after = self.slice(range.end..self.text.len()).chars().take(REACH);
@@ -395,6 +422,7 @@ impl<'t> Scanner<'t> {
         if self.flags.len() > TOLERATED_FLAGS {
             self.found.append(&mut self.flags);
         }
+        self.found.extend(self.colour.take());
         self.found.sort_by_key(|hidden| hidden.range.start);
         let mut merged = Vec::new();
         for hidden in self.found {

@@ -5,6 +5,8 @@
 //! [`Context::child`]; nothing is parsed into a tree, and a repeated member is
 //! visited as often as it stands there.
 
+use crate::cassette::Cassette;
+use crate::secrets::prefilter::next_run;
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
 use crate::wire::mcp::method;
 use crate::wire::node::MAX_DEPTH;
@@ -123,6 +125,8 @@ pub(crate) struct Text<'a> {
     pub(crate) span: Span,
     /// The inside of the nearest member name above it.
     pub(crate) key: Option<Span>,
+    /// What the value goes by where that member name says too little.
+    pub(crate) stands_for: Option<&'static str>,
     /// Whether this is a member name itself.
     pub(crate) is_name: bool,
 }
@@ -217,26 +221,115 @@ pub(crate) fn walk<'a>(
     origin: Origin<'_>,
     visit: &mut dyn FnMut(Item<'a>),
 ) {
-    let mut walk = Walk {
+    let walk = Walk {
         text,
         frames: Vec::new(),
         definition: None,
+        recorder: false,
+        key: None,
+        stands_for: None,
         visit,
     };
-    let mut scanner = Scanner::over(text, span);
-    let root = Context::payload(origin);
-    let mut below: Option<usize> = None;
-    while let Ok(Some(token)) = scanner.next_token() {
-        let depth = scanner.depth();
-        match below {
-            None if depth > MAX_DEPTH => {
-                below = Some(depth);
-                (walk.visit)(Item::TooDeep(token.span));
+    walk.run(span, Context::payload(origin));
+}
+
+/// A value that the recorder wrote and that is part of no message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    /// The inside of the member name, or nothing if that is known to be harmless.
+    name: Option<Span>,
+    value: Span,
+    stands_for: Option<&'static str>,
+}
+
+/// What stands in a cassette besides payloads: the head, what the recorder said of each
+/// message, and members that no version of the format has.
+pub(crate) fn around(cassette: &Cassette) -> impl Iterator<Item = Around> {
+    let head = &cassette.head;
+    let part = |value: Span| Around {
+        name: None,
+        value,
+        stands_for: None,
+    };
+    let session = head.session_id.map(|value| Around {
+        // An id of a session is as good as a token. The recorder puts a stand-in there.
+        stands_for: Some("session_token"),
+        ..part(value)
+    });
+    let known = [
+        head.recorded_at,
+        head.server_url,
+        head.protocol_version,
+        head.server_info,
+        head.redaction,
+        head.http_exchanges,
+    ];
+    let rows = cassette.rows.iter().flat_map(|row| [row.method, row.id]);
+    // These are many and short.
+    let rows = rows.map(|span| span.filter(|span| span.len() > SHORTEST_KEY));
+    let extras = cassette.extras.iter().map(move |extra| Around {
+        name: Some(Span {
+            start: extra.name.start + 1,
+            end: extra.name.end - 1,
+        }),
+        ..part(extra.value)
+    });
+    let known = known.into_iter().chain(rows).flatten().map(part);
+    session.into_iter().chain(known).chain(extras)
+}
+
+/// Walks a value that is part of no message.
+pub(crate) fn walk_recorder<'a>(text: &'a str, part: Around, visit: &mut dyn FnMut(Item<'a>)) {
+    if let Some(span) = part.name {
+        let value = decode(span.of(text));
+        if may_be_key(&value) {
+            visit(Item::Text(Text {
+                surface: Surface::Other,
+                value,
+                span,
+                key: None,
+                stands_for: None,
+                is_name: true,
+            }));
+        }
+    }
+    let walk = Walk {
+        text,
+        frames: Vec::new(),
+        definition: None,
+        recorder: true,
+        key: part.name,
+        stands_for: part.stands_for,
+        visit,
+    };
+    walk.run(part.value, all(Surface::Other, false));
+}
+
+/// The shortest run of key characters in the shapes that are known.
+const SHORTEST_KEY: usize = 16;
+
+/// Whether a member name is long enough for a key. Most are not, and are words of the
+/// protocol besides.
+fn may_be_key(name: &str) -> bool {
+    name.len() >= SHORTEST_KEY && next_run(name.as_bytes(), 0, SHORTEST_KEY).is_some()
+}
+
+impl Walk<'_, '_> {
+    fn run(mut self, span: Span, root: Context) {
+        let mut scanner = Scanner::over(self.text, span);
+        let mut below: Option<usize> = None;
+        while let Ok(Some(token)) = scanner.next_token() {
+            let depth = scanner.depth();
+            match below {
+                None if depth > MAX_DEPTH => {
+                    below = Some(depth);
+                    (self.visit)(Item::TooDeep(token.span));
+                }
+                // The token that closes the first level beyond the limit.
+                Some(limit) if depth < limit => below = None,
+                Some(_) => {}
+                None => self.take(token, root),
             }
-            // The token that closes the first level beyond the limit.
-            Some(limit) if depth < limit => below = None,
-            Some(_) => {}
-            None => walk.take(token, root),
         }
     }
 }
@@ -245,6 +338,10 @@ struct Walk<'a, 'v> {
     text: &'a str,
     frames: Vec<Frame>,
     definition: Option<Definition<'a>>,
+    /// Whether the recorder wrote what is walked, and by which name.
+    recorder: bool,
+    key: Option<Span>,
+    stands_for: Option<&'static str>,
     visit: &'v mut dyn FnMut(Item<'a>),
 }
 
@@ -265,10 +362,12 @@ impl<'a> Walk<'a, '_> {
             Kind::String => {
                 let surface = match self.frames.last() {
                     Some(frame) => self.child(frame).surface(),
-                    // A raw message: its payload is one string.
+                    // A raw message: its payload is one string. So is most of the head.
+                    None if self.recorder => Surface::Other,
                     None => Surface::Raw,
                 };
                 let key = self.frames.iter().rev().find_map(|frame| frame.key);
+                let key = key.or(self.key);
                 self.text(token, surface, key, false);
             }
             Kind::Number | Kind::True | Kind::False | Kind::Null => {}
@@ -325,6 +424,8 @@ impl<'a> Walk<'a, '_> {
         let name = decode(token.inner().of(self.text));
         if let Some(surface) = context.name_surface(&name) {
             self.text(token, surface, None, true);
+        } else if may_be_key(&name) {
+            self.text(token, Surface::Other, None, true);
         }
     }
 
@@ -349,6 +450,7 @@ impl<'a> Walk<'a, '_> {
             value,
             span,
             key,
+            stands_for: self.stands_for.filter(|_| !is_name),
             is_name,
         };
         let Some(definition) = &mut self.definition else {

@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("finding", &[]),
     ("pattern", &[]),
     ("secrets", &["wire"]),
-    ("cassette", &["wire", "finding"]),
+    ("cassette", &["wire", "finding", "secrets"]),
     (
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
@@ -30,7 +30,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "finding", "wire", "cassette", "redact", "diff", "lint", "baseline", "config", "report",
+            "finding", "wire", "secrets", "cassette", "redact", "diff", "lint", "baseline",
+            "config", "report",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),

@@ -19,5 +19,6 @@ mod layouts;
 mod loading;
 mod recordings;
 mod rules;
+mod secrecy;
 mod support;
 mod usage;

@@ -6,6 +6,7 @@ use crate::cassette::model::string_value;
 use crate::cassette::view::{Envelope, Exchanges, Role};
 use crate::cassette::{Cassette, Kind, Message, Sender, Transport};
 use crate::command::grep::GrepError;
+use crate::secrets::conceal;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode};
 use crate::wire::{compact, mcp};
 use std::borrow::Cow;
@@ -85,7 +86,7 @@ pub(super) fn inspect<'a>(
 /// The method, or the kind of a message that has none.
 fn label(message: &Message<'_>) -> String {
     match message.method() {
-        Some(method) => method.into_owned(),
+        Some(method) => conceal::name(&method).into_owned(),
         None => format!("<{}>", message.kind().as_str()),
     }
 }

@@ -28,7 +28,7 @@ use crate::cassette::view::Paired;
 use crate::finding::RuleInfo;
 use crate::wire::json::Span;
 
-pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep};
+pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep, too_many};
 
 /// A rule of lint: what it is, and how it looks.
 pub(crate) struct Rule {
@@ -48,6 +48,9 @@ pub(crate) enum Check {
     /// The session as a whole.
     Session(fn(&Context<'_>, &mut Findings<'_>)),
 }
+
+/// The rules that look for secrets.
+pub(super) const ABOUT_SECRETS: [&str; 2] = ["R005", "R017"];
 
 /// Every rule of lint, in order of id.
 pub(crate) const ALL: &[Rule] = &[
