@@ -4,8 +4,9 @@ use super::redaction_rules::{packs, recorded_pack};
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::finding::{Report, Severity};
-use crate::redact::{CheckOptions, Manifest, PackFiles, check};
+use crate::redact::{CheckOptions, Manifest, PackFiles, RedactError, check};
 use crate::report::{Style, render_lint};
+use crate::secrets::conceal;
 use std::path::PathBuf;
 
 /// The options of `redaction-check`, as they were given.
@@ -95,7 +96,11 @@ fn split(arguments: &[PathBuf]) -> Result<(Option<String>, &[PathBuf]), String> 
 fn report_on(path: &PathBuf, asked: &CheckOptions<'_>) -> Result<Report, String> {
     let cassette = Cassette::load(path).map_err(|error| error.to_string())?;
     let name = cassette.name().to_owned();
-    let told = |error| format!("{name}: {error}");
+    let told = |error: RedactError| {
+        let mut problem = error.to_string();
+        conceal::conceal(&mut problem);
+        format!("{name}: {problem}")
+    };
     let given = asked.files.given;
     let mut notes = Vec::new();
     match cassette.redaction_manifest() {
@@ -118,6 +123,7 @@ fn report_on(path: &PathBuf, asked: &CheckOptions<'_>) -> Result<Report, String>
         }
     }
     let mut report = check(&cassette, asked).map_err(told)?;
+    report.notes.iter_mut().for_each(conceal::conceal_pointer);
     report.notes.extend(notes);
     Ok(report)
 }

@@ -141,7 +141,6 @@ fn conceal_secrets(found: &mut Diff) {
         shorten(&mut count.method);
     }
     conceal_diff(&mut found.sequence);
-    found.notes.iter_mut().for_each(conceal);
 }
 
 /// As a name is shown.

@@ -6,7 +6,7 @@
 //! visited as often as it stands there.
 
 use crate::cassette::Cassette;
-use crate::secrets::prefilter::next_run;
+use crate::secrets::prefilter::{may_hold_secret, next_run};
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
 use crate::wire::mcp::method;
 use crate::wire::node::MAX_DEPTH;
@@ -311,7 +311,9 @@ const SHORTEST_KEY: usize = 16;
 /// Whether a member name is long enough for a key. Most are not, and are words of the
 /// protocol besides.
 fn may_be_key(name: &str) -> bool {
-    name.len() >= SHORTEST_KEY && next_run(name.as_bytes(), 0, SHORTEST_KEY).is_some()
+    name.len() >= SHORTEST_KEY
+        && (next_run(name.as_bytes(), 0, SHORTEST_KEY).is_some()
+            || may_hold_secret(name, usize::MAX))
 }
 
 impl Walk<'_, '_> {

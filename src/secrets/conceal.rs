@@ -21,6 +21,16 @@ pub(crate) fn conceal(text: &mut String) {
     *text = lines.pop().unwrap_or_default();
 }
 
+/// The same for a text with JSON pointers in it, in which `/` is spelled `~1`.
+pub(crate) fn conceal_pointer(text: &mut String) {
+    let plain = text.replace("~1", "/").replace("~0", "~");
+    let mut shown = plain.clone();
+    conceal(&mut shown);
+    if shown != plain {
+        *text = shown;
+    }
+}
+
 /// The same for the lines of a unified diff. They are searched together and without
 /// their signs, because a key may be several lines long.
 pub(crate) fn conceal_diff(lines: &mut [String]) {

@@ -11,7 +11,7 @@ fn keys() -> Vec<(String, String)> {
     for (number, (prefix, length, hex)) in [
         ("ghp_", 36, false),
         ("sk-ant-api03-", 93, false),
-        ("xoxb-123456789123-1234567891234-", 24, false),
+        ("xoxb-274913586204-7310482956173-", 24, false),
         ("AIza", 35, false),
         ("npm_", 36, false),
         ("dop_v1_", 64, true),
@@ -233,8 +233,8 @@ fn around<'o>(output: &'o str, part: &str) -> &'o str {
     &output[line..end]
 }
 
-fn check(folder: &Path, secret: &str, arguments: &[&str], variables: &[(&str, &str)]) {
-    let run = run_in(folder, arguments, variables);
+fn check(folder: &Path, secret: &str, arguments: &[&str]) {
+    let run = run_in(folder, arguments, &[]);
     let what = arguments.join(" ");
     assert!(
         !run.stdout.is_empty() || !run.stderr.is_empty(),
@@ -248,55 +248,125 @@ const PACK: &str = "version = 1\n[[patterns]]\nid = \"P1\"\nlabel = \"any\"\n\
     regex = '[A-Za-z0-9]{12}.*'\nseverity = \"warning\"\n\
     surfaces = [\"description\", \"result\", \"name\", \"schema_description\", \"schema_enum\", \"title\"]\n";
 
-#[test]
-fn no_output_shows_more_than_six_characters_of_a_key() {
+/// Every command over one key. All formats where `all`; the others add no text.
+fn check_commands(key: &str, secret: &str, all: bool) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "pack.toml", PACK);
-    for (key, secret) in keys() {
-        write(folder, "old.mcp.json", everywhere(&key, false));
-        write(folder, "new.mcp.json", everywhere(&key, true));
-        let go = |arguments: &[&str]| check(folder, &secret, arguments, &[]);
-        for format in ["full", "text", "json", "sarif", "github", "markdown"] {
-            let lint = |more: &[&str]| {
-                go(&[&["lint", "new.mcp.json", "--format", format, "-v"], more].concat());
-            };
-            lint(&["--baseline", "old.mcp.json"]);
-            lint(&["--pattern-pack", "pack.toml", "--select", "P1"]);
-            go(&["diff", "old.mcp.json", "new.mcp.json", "--format", format]);
-            go(&[
-                "check",
-                "new.mcp.json",
-                "--baseline",
-                "old.mcp.json",
-                "--format",
-                format,
-            ]);
-            go(&["redaction-check", "new.mcp.json", "--format", format]);
-        }
-        for more in [
-            &["--ignore", "R017", "--ignore", "R005"][..],
-            &["--select", "R001"],
-            &["--select", "R008", "--no-entropy"],
-            &["--select", "R012"],
-            &["--ignore", "R005"],
-        ] {
-            for format in ["full", "json"] {
-                go(&[&["lint", "new.mcp.json", "--format", format], more].concat());
-            }
-        }
-        for more in [
-            &[][..],
-            &["--tools"],
-            &["--timeline"],
-            &["--format", "json"],
-            &["--format", "json", "--timeline"],
-            &["--grep", "Ignore"],
-            &["--tools", "--format", "json"],
-        ] {
-            go(&[&["inspect", "new.mcp.json"], more].concat());
-        }
+    write(folder, "old.mcp.json", everywhere(key, false));
+    write(folder, "new.mcp.json", everywhere(key, true));
+    let go = |arguments: &[&str]| check(folder, secret, arguments);
+    let formats: &[&str] = if all {
+        &["full", "text", "json", "sarif", "github", "markdown"]
+    } else {
+        &["full", "json"]
+    };
+    for format in formats {
+        let lint = |more: &[&str]| {
+            go(&[&["lint", "new.mcp.json", "--format", format, "-v"], more].concat());
+        };
+        lint(&["--baseline", "old.mcp.json"]);
+        lint(&["--pattern-pack", "pack.toml", "--select", "P1"]);
+        lint(&["--select", "R001"]);
+        go(&["diff", "old.mcp.json", "new.mcp.json", "--format", format]);
+        go(&["redaction-check", "new.mcp.json", "--format", format]);
+        go(&[
+            "check",
+            "new.mcp.json",
+            "--baseline",
+            "old.mcp.json",
+            "--format",
+            format,
+        ]);
     }
+    for more in [
+        &["--ignore", "R017", "--ignore", "R005"][..],
+        &["--select", "R008", "--no-entropy"],
+        &["--select", "R012"],
+    ] {
+        go(&[&["lint", "new.mcp.json", "--format", "full"], more].concat());
+    }
+    for more in [
+        &[][..],
+        &["--tools"],
+        &["--timeline"],
+        &["--format", "json"],
+        &["--format", "json", "--timeline"],
+        &["--grep", "Ignore"],
+    ] {
+        go(&[&["inspect", "new.mcp.json"], more].concat());
+    }
+}
+
+#[test]
+fn no_output_shows_more_than_six_characters_of_a_key() {
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            scope.spawn(move || {
+                for (number, (key, secret)) in keys().iter().enumerate() {
+                    if number % 2 == half {
+                        check_commands(key, secret, number < 2);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The places of a key in the cassette above at which lint must find it.
+#[test]
+fn keys_are_found_in_the_head_and_in_names_and_in_hidden_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, _) = keys().swap_remove(0);
+    write(folder.path(), "new.mcp.json", everywhere(&key, true));
+    let run = run_in(
+        folder.path(),
+        &["lint", "new.mcp.json", "--format", "json"],
+        &[],
+    );
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let found: Vec<(&str, u64)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["rule"] == "R017")
+        .map(|finding| {
+            let locator = finding["locator"].as_str().unwrap();
+            (locator, finding["line"].as_u64().unwrap())
+        })
+        .collect();
+    for place in [
+        "/server_url",
+        "/recorded_at",
+        "/protocol_version",
+        "/session_id",
+        "/server_info/name",
+        "/server_info/version",
+        "/unknown/0",
+        "/unknown/1",
+        "/ghp_ZC…",
+        "/ghp_ZC…/unknown",
+        "/messages/0/method",
+        "/messages/0/msg_id",
+        "/messages/0/note",
+        "/messages/0/ghp_ZC…",
+        "/messages/0/payload/id",
+        "/messages/2/payload/params/arguments/ghp_ZC…",
+        "/messages/2/payload/params/arguments/a/ghp_ZC…",
+        "/messages/3/payload/result/structuredContent/ghp_ZC…",
+        "/messages/8/payload/method",
+        "/messages/9/payload/error/data/ghp_ZC…",
+        "/messages/10/payload",
+    ] {
+        let line = found.iter().find(|(locator, _)| *locator == place);
+        assert!(
+            line.is_some_and(|(_, line)| *line > 0),
+            "{place} in {found:#?}"
+        );
+    }
+    // Plain, in two encodings and in tag characters, in each of the two tools.
+    let description = |(locator, _): &&(&str, u64)| locator.ends_with("/tools/0/description");
+    assert_eq!(found.iter().filter(description).count(), 4, "{found:#?}");
 }
 
 #[test]
@@ -324,6 +394,23 @@ fn no_refusal_shows_more_than_six_characters_of_a_key() {
             format!(r#"{{"format_version":3,"messages":[{{"{key}":{{"a":["#),
             format!(r#"{{"format_version":3,"{key}":{key}"#),
         ];
+        write(
+            folder,
+            "m.mcp.json",
+            format!(
+                r#"{{"format_version":3,"redaction":{{"profile":"{key}","{key}":1,"packs":["{key}"]}},"messages":[]}}"#
+            ),
+        );
+        for arguments in [
+            &["redaction-check", "m.mcp.json"][..],
+            &["redaction-check", "common", "m.mcp.json"],
+            &["check", "m.mcp.json", "--format", "json"],
+        ] {
+            let run = run_in(folder, arguments, &[]);
+            assert_ne!(run.code, 0);
+            assert_unseen(&run.stdout, &secret, &arguments.join(" "));
+            assert_unseen(&run.stderr, &secret, &arguments.join(" "));
+        }
         for (number, text) in refused.iter().enumerate() {
             write(folder, "x.mcp.json", text);
             for command in ["lint", "inspect", "check", "redaction-check"] {
