@@ -179,7 +179,7 @@ fn read_around(context: &Context<'_>, active: &Active<'_>, sink: &mut Sink) {
     let mut read = |text: Text<'_>| read_text(context, active, &text, &Owner::None, sink);
     let mut deep = Vec::new();
     for part in surfaces::around(cassette) {
-        surfaces::walk_recorder(&cassette.text, part, &mut |item| match item {
+        surfaces::walk_around(&cassette.text, part, &mut |item| match item {
             Item::Text(text) => read(text),
             Item::TooDeep(span) => deep.push(span),
             Item::Definition(_) | Item::ListingEnd(_) => {}

@@ -411,3 +411,23 @@ proptest! {
         prop_assert_eq!(scan(&text), []);
     }
 }
+
+use super::kind;
+
+#[test]
+fn what_occurs_very_often_is_counted_and_what_it_says_is_kept() {
+    let text = "\u{1b}[2Kline of output\n".repeat(10_000);
+    let found = scan(&text);
+    assert_eq!(found.len(), kind::MOST);
+    let places: usize = found.iter().map(|hidden| hidden.times).sum();
+    assert_eq!(places, 10_000);
+    let payload = "\u{e0068}\u{e0069} and some more\n".repeat(2 * kind::MOST_TEXTS);
+    let found = scan(&payload);
+    assert_eq!(found.len(), kind::MOST_TEXTS);
+    let said: usize = found
+        .iter()
+        .filter_map(|hidden| hidden.decoded.as_deref())
+        .map(|decoded| decoded.matches("hi").count())
+        .sum();
+    assert_eq!(said, 2 * kind::MOST_TEXTS);
+}
