@@ -36,9 +36,17 @@ pub(crate) enum Identity {
     Secret(String),
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many bytes were hashed, to see that the work is linear.
+    pub(crate) static HASHED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Identity {
     /// By the text of the place, white space folded.
     pub(crate) fn text(text: &str) -> Identity {
+        #[cfg(test)]
+        HASHED.with(|hashed| hashed.set(hashed.get() + text.len()));
         let mut hash = Sha256::new();
         for (i, word) in text.split_whitespace().enumerate() {
             if i > 0 {
