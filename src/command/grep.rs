@@ -1,24 +1,12 @@
 //! A regular expression that somebody typed, searched in text that somebody else
 //! recorded.
 
-use std::cell::{Cell, OnceCell};
-
-/// How often the backtracking engine may step back in one run, on all messages
-/// together, before the pattern is refused. That takes it some seconds. What it needs
-/// for a text that asks for no more than [`USUAL_STEPS`] is not counted.
-const GREP_STEPS: usize = 32_000_000;
-
-/// Steps for each byte of a text that every pattern gets. A look-behind takes one.
-const USUAL_STEPS: usize = 2;
-
-/// The smallest limit that a text is tried with, as a power of two, and how many there
-/// are, each twice the one before. The engine does not tell how many steps it took, so
-/// that a text costs what it was tried with.
-const LEAST: u32 = 12;
-const LIMITS: usize = 20;
+use crate::pattern::{Budget, Flags, Matcher, Outcome};
+use std::cell::RefCell;
 
 /// A regular expression, on the linear engine unless it needs look-around or
-/// back-references.
+/// back-references. Then it runs as the patterns of packs do: as Python reads it, in
+/// slices, with a limit of steps at each place and one for all messages together.
 pub(super) struct Pattern<'a> {
     written: &'a str,
     engine: Engine,
@@ -26,14 +14,7 @@ pub(super) struct Pattern<'a> {
 
 enum Engine {
     Linear(regex::Regex),
-    Backtracking(Box<Backtracking>),
-}
-
-/// The pattern with each of the limits, compiled when it is asked for, and what is left
-/// of the steps of this run.
-struct Backtracking {
-    engines: [OnceCell<Option<fancy_regex::Regex>>; LIMITS],
-    left: Cell<usize>,
+    Bounded(Box<Matcher>, RefCell<Budget>),
 }
 
 /// Why a pattern cannot be searched for.
@@ -42,35 +23,24 @@ pub(super) enum GrepError {
     #[error("invalid --grep pattern '{pattern}': {reason}")]
     Invalid { pattern: String, reason: String },
     #[error(
-        "--grep pattern '{pattern}' takes too many steps; \
-         write it without look-around and back-references, or choose fewer messages with --method"
+        "--grep pattern '{pattern}' takes too many steps ({why}); \
+         write it without look-around and back-references"
     )]
-    TooManySteps { pattern: String },
+    TooManySteps { pattern: String, why: String },
 }
 
 impl<'a> Pattern<'a> {
     /// Compiles the pattern; the backtracking engine is for what the other refuses.
     pub(super) fn new(written: &'a str) -> Result<Self, GrepError> {
-        Pattern::with_limit(written, GREP_STEPS)
-    }
-
-    fn with_limit(written: &'a str, steps: usize) -> Result<Self, GrepError> {
         let engine = match regex::Regex::new(written) {
             Ok(regex) => Engine::Linear(regex),
             Err(refusal) => {
-                let first = compile(written, 1 << LEAST).map_err(|second| GrepError::Invalid {
+                let matcher = Matcher::compile(written, Flags::default());
+                let matcher = matcher.map_err(|second| GrepError::Invalid {
                     pattern: written.to_owned(),
-                    reason: reason(&refusal, &second),
+                    reason: reason(&refusal, &second.to_string()),
                 })?;
-                let mut first = Some(first);
-                let engines = std::array::from_fn(|_| match first.take() {
-                    Some(first) => OnceCell::from(Some(first)),
-                    None => OnceCell::new(),
-                });
-                Engine::Backtracking(Box::new(Backtracking {
-                    engines,
-                    left: Cell::new(steps),
-                }))
+                Engine::Bounded(Box::new(matcher), RefCell::new(Budget::new()))
             }
         };
         Ok(Pattern { written, engine })
@@ -80,53 +50,28 @@ impl<'a> Pattern<'a> {
     pub(super) fn matches(&self, text: &str) -> Result<bool, GrepError> {
         match &self.engine {
             Engine::Linear(regex) => Ok(regex.is_match(text)),
-            Engine::Backtracking(engine) => {
-                let found = engine.matches(self.written, text);
-                found.ok_or_else(|| GrepError::TooManySteps {
-                    pattern: self.written.to_owned(),
-                })
+            Engine::Bounded(matcher, budget) => {
+                match matcher.find(text, &mut budget.borrow_mut()) {
+                    Outcome::Match(_) => Ok(true),
+                    Outcome::None => Ok(false),
+                    Outcome::Exhausted { why } => Err(GrepError::TooManySteps {
+                        pattern: self.written.to_owned(),
+                        why: why.to_string(),
+                    }),
+                }
             }
         }
     }
-}
-
-impl Backtracking {
-    /// `None` if it takes more steps than are left.
-    fn matches(&self, written: &str, text: &str) -> Option<bool> {
-        let usual = text.len().saturating_mul(USUAL_STEPS);
-        let mut free = true;
-        for (power, engine) in (LEAST..).zip(&self.engines) {
-            let limit = 1_usize << power;
-            // One that is too small would only be tried in vain.
-            if limit < usual {
-                continue;
-            }
-            if !std::mem::take(&mut free) {
-                self.left.set(self.left.get().checked_sub(limit)?);
-            }
-            let engine = engine.get_or_init(|| compile(written, limit).ok());
-            if let Ok(found) = engine.as_ref()?.is_match(text) {
-                return Some(found);
-            }
-        }
-        None
-    }
-}
-
-fn compile(written: &str, steps: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
-    fancy_regex::RegexBuilder::new(written)
-        .backtrack_limit(steps)
-        .build()
 }
 
 /// What is wrong with a pattern that neither engine takes.
-fn reason(linear: &regex::Error, backtracking: &fancy_regex::Error) -> String {
+fn reason(linear: &regex::Error, backtracking: &str) -> String {
     let linear = linear.to_string();
     // This engine draws the pattern over several lines; the last says what is wrong.
     let last = linear.lines().last().unwrap_or_default();
     let last = last.trim_start_matches("error: ");
     if last.contains("not supported") {
-        backtracking.to_string()
+        backtracking.to_owned()
     } else {
         last.to_owned()
     }
@@ -158,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_pattern_that_never_ends_is_given_up() {
-        let pattern = Pattern::with_limit(r"(a|aa)+\1$", 10_000).expect("a pattern");
+        let pattern = Pattern::new(r"(a|aa)+\1$").expect("a pattern");
         let text = format!("{}b", "a".repeat(256));
         assert!(matches!(
             pattern.matches(&text),
@@ -167,16 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn all_messages_share_the_steps_and_simple_ones_take_none() {
-        let pattern = Pattern::with_limit(r"(a|aa)+\1$", 400_000).expect("a pattern");
-        let hard = format!("{}b", "a".repeat(18));
-        let outcomes: Vec<bool> = (0..40).map(|_| pattern.matches(&hard).is_ok()).collect();
-        assert!(outcomes[0], "one such text is cheap");
-        assert!(!outcomes[39], "forty are not");
-        let behind = Pattern::with_limit("(?<!x)name", 0).expect("a pattern");
+    fn a_look_behind_and_a_search_in_vain_cost_no_more_than_the_text() {
+        let vain = Pattern::new("(?=a)(a+)+b").expect("a pattern");
+        let text = "a".repeat(1_000_000);
+        assert!(!vain.matches(&text).expect("few steps"));
+        let behind = Pattern::new("(?<!x)name").expect("a pattern");
         for _ in 0..100 {
             let text = format!("{} name", "y".repeat(20_000));
-            assert!(behind.matches(&text).expect("no more than usual"));
+            assert!(behind.matches(&text).expect("few steps"));
         }
     }
 }

@@ -242,7 +242,10 @@ const SHORTEST_KEY: usize = 16;
 /// Whether a member name is long enough for a key. Most are not, and are words of the
 /// protocol besides.
 fn may_be_key(name: &str) -> bool {
+    // Of 16 characters or more no key is made of nothing else.
+    let word = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
     name.len() >= SHORTEST_KEY
+        && !name.bytes().all(word)
         && (next_run(name.as_bytes(), 0, SHORTEST_KEY).is_some()
             || may_hold_secret(name, usize::MAX))
 }

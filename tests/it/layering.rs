@@ -30,8 +30,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "finding", "wire", "secrets", "cassette", "redact", "diff", "lint", "baseline",
-            "config", "report",
+            "finding", "wire", "pattern", "secrets", "cassette", "redact", "diff", "lint",
+            "baseline", "config", "report",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),
@@ -42,10 +42,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("clap", &["args.rs"]),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
-    (
-        "fancy_regex",
-        &["pattern/backtracking.rs", "command/grep.rs"],
-    ),
+    ("fancy_regex", &["pattern/backtracking.rs"]),
     (
         "toml",
         &[
