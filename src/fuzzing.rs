@@ -49,6 +49,10 @@ pub fn locate_places(bytes: &[u8]) {
             .iter()
             .zip(pointers(text, whole(text), "", &offsets))
         {
+            // What is cut leads nowhere: secrets, and steps without end.
+            if pointer.contains('…') {
+                continue;
+            }
             // With repeated members a pointer is not unique, so only its existence is a law.
             assert!(
                 locate(text, &pointer).is_some(),

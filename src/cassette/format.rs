@@ -6,6 +6,7 @@
 
 use super::file::LoadProblem;
 use super::model::{Cassette, Channel, Extra, Head, Kind, Row, Sender, Transport};
+use crate::secrets::conceal;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, SyntaxError, Token, Value, decode};
 use std::collections::HashSet;
 
@@ -45,6 +46,11 @@ fn shape(span: Span, problem: LoadProblem) -> Fault {
 
 fn malformed(span: Span, what: impl Into<String>) -> Fault {
     shape(span, LoadProblem::Malformed(what.into()))
+}
+
+fn repeated(key: Span, name: &str) -> Fault {
+    let name = conceal::name(name).into_owned();
+    shape(key, LoadProblem::Duplicate(name))
 }
 
 /// Reads the parts of a cassette from its text.
@@ -121,7 +127,7 @@ impl Names {
     fn add(&mut self, text: &str, key: Token) -> Result<(), Fault> {
         let name = decode(key.inner().of(text)).into_owned();
         if self.seen.contains(&name) {
-            return Err(shape(key.span, LoadProblem::Duplicate(name)));
+            return Err(repeated(key.span, &name));
         }
         self.seen.insert(name);
         Ok(())
@@ -266,7 +272,7 @@ impl Reader<'_> {
             _ => return draft.unknown(self.text, key).map(|()| false),
         };
         if draft.seen & bit != 0 {
-            return Err(shape(key.span, LoadProblem::Duplicate(name.into_owned())));
+            return Err(repeated(key.span, &name));
         }
         draft.seen |= bit;
         Ok(true)
@@ -435,7 +441,7 @@ impl Draft {
     fn unknown(&mut self, text: &str, key: Token) -> Result<(), Fault> {
         let name = decode(key.inner().of(text)).into_owned();
         if self.unknown.contains(&name) {
-            return Err(shape(key.span, LoadProblem::Duplicate(name)));
+            return Err(repeated(key.span, &name));
         }
         // A message of our own format has a handful of members; thousands of
         // unknown ones would make this check quadratic.
@@ -495,12 +501,13 @@ fn noun(kind: JsonKind) -> &'static str {
     }
 }
 
-/// A token for a message: at most 40 characters of it.
+/// A token for a message: at most 40 characters of it, without secrets.
 fn clip(token: &str) -> String {
-    if token.chars().count() <= 40 {
-        return token.to_owned();
-    }
-    token.chars().take(40).chain(['…']).collect()
+    let shown = match super::model::string_value(token) {
+        Some(text) => format!("\"{text}\""),
+        None => token.to_owned(),
+    };
+    conceal::beginning(&shown, 40)
 }
 
 impl Cassette {

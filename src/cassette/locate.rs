@@ -2,6 +2,7 @@
 //! JSON pointer, and JSON pointer to byte range.
 
 use crate::finding::Position;
+use crate::secrets::conceal;
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use std::fmt::Write as _;
 
@@ -45,17 +46,26 @@ fn count_chars(bytes: &[u8]) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// The longest pointer, in characters, that is given whole.
+const LONGEST_POINTER: usize = 4_000;
+
 /// One step of a JSON pointer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Step {
-    Member(Span),
+    Member {
+        name: Span,
+        /// As it is shown, once somebody asked for it.
+        shown: Option<String>,
+    },
     Item(usize),
 }
 
 /// The JSON pointers (RFC 6901) of ascending byte offsets inside the value at `root`.
 ///
 /// An offset in a member's name gives the pointer of the member, one between two
-/// values that of the container around it. `prefix` is put in front.
+/// values that of the container around it. `prefix` is put in front. These are for
+/// people: a step that is or holds a secret is cut, and so is one that is too long, so
+/// that such a pointer leads nowhere.
 pub(crate) fn pointers(text: &str, root: Span, prefix: &str, offsets: &[usize]) -> Vec<String> {
     let mut walk = Walk {
         text,
@@ -99,7 +109,10 @@ impl Walk<'_> {
         match kind {
             Kind::Key => {
                 if let Some(step) = self.steps.last_mut() {
-                    *step = Step::Member(inner);
+                    *step = Step::Member {
+                        name: inner,
+                        shown: None,
+                    };
                 }
             }
             Kind::EndObject | Kind::EndArray => {
@@ -131,21 +144,22 @@ impl Walk<'_> {
         }
     }
 
-    fn here(&self) -> String {
-        self.render(&self.steps)
+    fn here(&mut self) -> String {
+        self.render(self.steps.len())
     }
 
-    fn around(&self) -> String {
-        self.render(self.steps.split_last().map_or(&[], |(_, outer)| outer))
+    fn around(&mut self) -> String {
+        self.render(self.steps.len().saturating_sub(1))
     }
 
-    fn render(&self, steps: &[Step]) -> String {
+    /// The pointer of the outermost `depth` steps.
+    fn render(&mut self, depth: usize) -> String {
+        let text = self.text;
         let mut pointer = self.prefix.to_owned();
-        for step in steps {
+        for step in self.steps.iter_mut().take(depth) {
             match step {
-                Step::Member(name) => {
-                    pointer.push('/');
-                    push_escaped(&decode(name.of(self.text)), &mut pointer);
+                Step::Member { name, shown } => {
+                    pointer.push_str(shown.get_or_insert_with(|| shown_step(name.of(text))));
                 }
                 Step::Item(usize::MAX) => {}
                 Step::Item(index) => {
@@ -153,18 +167,22 @@ impl Walk<'_> {
                 }
             }
         }
-        pointer
+        conceal::clipped(&pointer, LONGEST_POINTER).unwrap_or(pointer)
     }
 }
 
-fn push_escaped(name: &str, pointer: &mut String) {
-    for c in name.chars() {
+/// The step of a member as it is shown, with the slash before it.
+fn shown_step(name: &str) -> String {
+    let name = decode(name);
+    let mut step = String::from("/");
+    for c in conceal::name(&name).chars() {
         match c {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            c => pointer.push(c),
+            '~' => step.push_str("~0"),
+            '/' => step.push_str("~1"),
+            c => step.push(c),
         }
     }
+    step
 }
 
 /// The value that a JSON pointer names, as a byte range. Where repeated members

@@ -4,6 +4,7 @@
 use super::Cassette;
 use super::locate::{pointers, positions, whole};
 use crate::finding::{Excerpt, Finding, Position, Region, RuleId, Severity, Status};
+use crate::secrets::conceal::{self, SEARCHED, floor_boundary, secrets_in};
 use crate::wire::json::{Span, raw_offsets};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -31,13 +32,21 @@ pub(crate) struct Draft {
 pub(crate) enum Identity {
     /// The text of the place, already hashed because it may be long.
     Text([u8; 32]),
-    /// A secret: its first characters and its pointer without indices, never its value.
+    /// A secret: a few of its characters and its pointer without indices, never its value.
     Secret(String),
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes were hashed, to see that the work is linear.
+    pub(crate) static HASHED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 impl Identity {
     /// By the text of the place, white space folded.
     pub(crate) fn text(text: &str) -> Identity {
+        #[cfg(test)]
+        HASHED.with(|hashed| hashed.set(hashed.get() + text.len()));
         let mut hash = Sha256::new();
         for (i, word) in text.split_whitespace().enumerate() {
             if i > 0 {
@@ -49,11 +58,32 @@ impl Identity {
     }
 }
 
+/// A secret that no finding is about and that must not be shown all the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Mask {
+    /// The string, without quotes.
+    pub(crate) value: Span,
+    /// The part of its decoded text.
+    pub(crate) part: Range<usize>,
+}
+
 /// Works out the places of all drafts in a few passes over the text, and sorts
-/// them by place, then by rule.
+/// them by place, then by rule. Of secrets nothing is told but the first six characters.
 pub(crate) fn place(cassette: &Cassette, drafts: Vec<Draft>) -> Vec<Finding> {
+    place_masking(cassette, drafts, &[])
+}
+
+/// The same where secrets are known that are no findings.
+pub(crate) fn place_masking(
+    cassette: &Cassette,
+    drafts: Vec<Draft>,
+    masks: &[Mask],
+) -> Vec<Finding> {
     let text = &cassette.text;
-    let spans = resolve_parts(text, &drafts);
+    let spans = resolve_parts(text, drafts.iter().map(|draft| (draft.value, &draft.part)));
+    let parts: Vec<Option<Range<usize>>> =
+        masks.iter().map(|mask| Some(mask.part.clone())).collect();
+    let masked = resolve_parts(text, masks.iter().map(|mask| mask.value).zip(&parts));
     let mut items: Vec<(Draft, Span)> = drafts.into_iter().zip(spans).collect();
     items.sort_by(|(a, a_at), (b, b_at)| {
         (a.value.start, &a.rule, a_at.start, &a.message).cmp(&(
@@ -65,7 +95,7 @@ pub(crate) fn place(cassette: &Cassette, drafts: Vec<Draft>) -> Vec<Finding> {
     });
     let positions = positions_of(text, &items);
     let locators = locators_of(cassette, &items);
-    let secrets = secret_ranges(&items);
+    let secrets = secret_ranges(text, &items, masked);
     items
         .into_iter()
         .zip(locators)
@@ -76,29 +106,21 @@ pub(crate) fn place(cassette: &Cassette, drafts: Vec<Draft>) -> Vec<Finding> {
                 end: at(span.end),
                 bytes: span.range(),
             };
-            Finding {
-                fingerprint: draft.fingerprint(&locator),
-                excerpt: excerpt(text, &region, &secrets),
-                rule: draft.rule,
-                severity: draft.severity,
-                message: draft.message,
-                locator,
-                tool: draft.tool,
-                region,
-                evidence: draft.evidence,
-                status: Status::New,
-            }
+            draft.finding(locator, excerpt(text, &region, &secrets), region)
         })
         .collect()
 }
 
 /// The byte ranges in the file, found once a string rather than once a finding.
-fn resolve_parts(text: &str, drafts: &[Draft]) -> Vec<Span> {
+fn resolve_parts<'p>(
+    text: &str,
+    parts: impl Iterator<Item = (Span, &'p Option<Range<usize>>)> + Clone,
+) -> Vec<Span> {
     let mut by_value: BTreeMap<Span, Vec<usize>> = BTreeMap::new();
-    for draft in drafts {
-        if let Some(part) = &draft.part {
+    for (value, part) in parts.clone() {
+        if let Some(part) = part {
             by_value
-                .entry(draft.value)
+                .entry(value)
                 .or_default()
                 .extend([part.start, part.end]);
         }
@@ -111,14 +133,11 @@ fn resolve_parts(text: &str, drafts: &[Draft]) -> Vec<Span> {
             raw.insert((value, *decoded), at);
         }
     }
-    drafts
-        .iter()
-        .map(|draft| {
-            let Some(part) = &draft.part else {
-                return draft.value;
-            };
-            let at = |offset| raw.get(&(draft.value, offset)).copied().unwrap_or(0);
-            let start = draft.value.start as usize;
+    parts
+        .map(|(value, part)| {
+            let Some(part) = part else { return value };
+            let at = |offset| raw.get(&(value, offset)).copied().unwrap_or(0);
+            let start = value.start as usize;
             Span::new(start + at(part.start), start + at(part.end))
         })
         .collect()
@@ -172,21 +191,60 @@ fn locators_of(cassette: &Cassette, items: &[(Draft, Span)]) -> Vec<String> {
     locators
 }
 
-fn secret_ranges(items: &[(Draft, Span)]) -> Vec<Span> {
+/// All that must not be shown around the places: secrets that were found, and what looks
+/// like one to a second look, so that it does not matter which rules ran.
+fn secret_ranges(text: &str, items: &[(Draft, Span)], masked: Vec<Span>) -> Vec<Span> {
     let secret = |draft: &Draft| matches!(draft.identity, Identity::Secret(_));
-    let mut ranges: Vec<Span> = items
-        .iter()
-        .filter(|(draft, _)| secret(draft))
-        .map(|(_, span)| *span)
+    let found = items.iter().filter(|(draft, _)| secret(draft));
+    let mut ranges: Vec<Range<usize>> = found
+        .map(|(_, span)| span.range())
+        .chain(masked.into_iter().map(Span::range))
         .collect();
-    ranges.sort_unstable();
-    ranges
+    let shown = items.iter().map(|(_, span)| {
+        let range = span.range();
+        let end = range
+            .end
+            .min(range.start.saturating_add(EXCERPT_HIGHLIGHT * 4));
+        range.start.saturating_sub(SEARCHED)..end.saturating_add(SEARCHED).min(text.len())
+    });
+    for window in conceal::joined(shown.collect()) {
+        let start = floor_boundary(text, window.start);
+        let window = text.get(start..floor_boundary(text, window.end));
+        let secrets = secrets_in(window.unwrap_or_default());
+        ranges.extend(
+            secrets
+                .into_iter()
+                .map(|at| start + at.start..start + at.end),
+        );
+    }
+    let spans = conceal::joined(ranges).into_iter();
+    spans
+        .map(|range| Span::new(range.start, range.end))
+        .collect()
 }
 
 impl Draft {
-    fn fingerprint(&self, locator: &str) -> String {
+    /// The finding, with nothing in it that would give a secret away.
+    fn finding(mut self, locator: String, excerpt: Excerpt, region: Region) -> Finding {
         let tool = self.tool.as_deref();
-        fingerprint(&self.rule, tool, self.noun, &self.identity, locator)
+        let fingerprint = fingerprint(&self.rule, tool, self.noun, &self.identity, &locator);
+        conceal::conceal(&mut self.message);
+        // The sample of a secret is cut already.
+        if !matches!(self.identity, Identity::Secret(_)) {
+            self.evidence.iter_mut().for_each(conceal::conceal);
+        }
+        Finding {
+            rule: self.rule,
+            severity: self.severity,
+            message: self.message,
+            locator,
+            tool: self.tool,
+            region,
+            fingerprint,
+            evidence: self.evidence,
+            excerpt,
+            status: Status::New,
+        }
     }
 }
 
@@ -244,6 +302,9 @@ pub(crate) fn excerpt(text: &str, region: &Region, secrets: &[Span]) -> Excerpt 
     let from = window_start + line_start(before.get(window_start..).unwrap_or_default());
     let cut_before = from > 0 && !before.get(..from).unwrap_or_default().ends_with('\n');
     let shown = text.get(start..end).unwrap_or_default();
+    // No character takes more than four bytes, so nothing behind these is shown.
+    let shown = shown.get(..floor_boundary(shown, EXCERPT_HIGHLIGHT * 4 + 4));
+    let shown = shown.unwrap_or_default();
     let shown = shown.split(['\n', '\r']).next().unwrap_or_default();
     let shown_end = start
         + shown

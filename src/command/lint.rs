@@ -10,6 +10,7 @@ use crate::config::{LintFlags, LintSettings};
 use crate::finding::{Report, Severity, says_nothing_was_checked};
 use crate::lint::{self, lint_cassette};
 use crate::report::{Style, render_lint};
+use crate::secrets::conceal;
 use std::path::PathBuf;
 
 /// Fewer files than this are done before anybody could read a counter.
@@ -202,6 +203,7 @@ fn redaction_problem(cassette: &Cassette, settings: &LintSettings) -> Option<Str
         None => "carries no redaction manifest".to_owned(),
         Some(Some(profile)) if profile == *wanted => return None,
         Some(Some(profile)) => {
+            let profile = conceal::name(&profile);
             format!("was scrubbed with the redaction profile '{profile}', expected '{wanted}'")
         }
         Some(None) => {

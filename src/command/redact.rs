@@ -5,6 +5,7 @@ use crate::cassette::Cassette;
 use crate::cassette::file::save_atomically;
 use crate::redact::{Action, Change, Redactor, redact_cassette};
 use crate::report::{guard_runner, visible};
+use crate::secrets::conceal::conceal_pointer;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,8 @@ fn scrub(
                 "" => "it is nested more than 512 levels deep".to_owned(),
                 rule => format!("rule {rule} could not be tried to the end"),
             };
-            let pointer = &change.pointer;
+            let mut pointer = change.pointer.clone();
+            conceal_pointer(&mut pointer);
             outcome.error(format_args!("{name}: {pointer} was not looked at: {why}"));
         }
     }
@@ -109,7 +111,9 @@ fn describe(name: &str, changes: &[Change], saved: bool, report: &mut String) {
     // Writing to a string cannot fail.
     let _ = writeln!(report, "{}: {what}", visible(name));
     for change in changes {
-        let (pointer, rule) = (visible(&change.pointer), visible(&change.rule));
+        let mut pointer = change.pointer.clone();
+        conceal_pointer(&mut pointer);
+        let (pointer, rule) = (visible(&pointer), visible(&change.rule));
         let sample = visible(&change.sample);
         let _ = match change.action {
             Action::Replaced => writeln!(report, "    {pointer} {rule} \"{sample}\""),

@@ -12,6 +12,7 @@ use crate::finding::{Report, Severity, says_nothing_was_checked};
 use crate::lint;
 use crate::redact::{CheckOptions, Manifest, PackFiles, RedactError, check};
 use crate::report::{CassetteStatus, Style, render_lint};
+use crate::secrets::conceal;
 use std::path::PathBuf;
 
 /// The options of `redaction-check`, as they were given.
@@ -135,6 +136,7 @@ fn one(subject: &Subject, asked: &CheckOptions<'_>, gate: &Gate<'_>) -> Result<R
     };
     let mut report = judged(&cassette, asked, &old, &gate.policy.engine)
         .map_err(|error| format!("{}: {error}", cassette.name()))?;
+    report.notes.iter_mut().for_each(conceal::conceal_pointer);
     report.notes.extend(notes);
     Ok(report)
 }
@@ -195,7 +197,11 @@ fn split(arguments: &[PathBuf]) -> Result<(Option<String>, &[PathBuf]), String> 
 /// What is to be said of the packs that were given.
 fn notes_on_packs(cassette: &Cassette, asked: &CheckOptions<'_>) -> Result<Vec<String>, String> {
     let name = cassette.name().to_owned();
-    let told = |error| format!("{name}: {error}");
+    let told = |error: RedactError| {
+        let mut problem = error.to_string();
+        conceal::conceal(&mut problem);
+        format!("{name}: {problem}")
+    };
     let given = asked.files.given;
     let mut notes = Vec::new();
     match cassette.redaction_manifest() {

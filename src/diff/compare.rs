@@ -8,6 +8,7 @@ use super::text::unified;
 use super::{Change, ChangeKind, Detail, DiffError, Impact};
 use crate::cassette::locate::position;
 use crate::finding::Region;
+use crate::secrets::conceal;
 use crate::wire::json::Span;
 use crate::wire::node::{Node, Text};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -415,7 +416,7 @@ fn quoted(names: &[String]) -> String {
     let mut quoted: Vec<String> = names
         .iter()
         .take(NAMED)
-        .map(|name| format!("`{}`", super::text::clip(name, 60)))
+        .map(|name| format!("`{}`", super::text::clip(&conceal::name(name), 60)))
         .collect();
     if names.len() > NAMED {
         quoted.push(format!("{} more", names.len() - NAMED));

@@ -11,7 +11,7 @@ use crate::cassette::place::{Identity, excerpt, fingerprint};
 use crate::finding::{
     Excerpt, Finding, Position, Region, RuleId, RuleInfo, Severity, Status, in_order,
 };
-use crate::secrets::conceal::{conceal, secrets_in};
+use crate::secrets::conceal::{self, conceal, secrets_in};
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use crate::wire::node::Node;
 use std::collections::HashMap;
@@ -338,7 +338,7 @@ fn name_of(occurrence: &Occurrence) -> String {
     if Surface::of(occurrence.listing) == Surface::Resources {
         conceal(&mut name);
     }
-    name
+    conceal::name(&name).into_owned()
 }
 
 /// All that a comparison says about a change.

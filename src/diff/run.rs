@@ -8,7 +8,8 @@ use super::traffic::{self, Traffic};
 use crate::cassette::Cassette;
 use crate::cassette::view::Exchanges;
 use crate::finding::Position;
-use crate::secrets::conceal::{conceal, conceal_diff};
+use crate::secrets::conceal::{self, conceal, conceal_diff};
+use std::borrow::Cow;
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,10 +140,23 @@ fn conceal_secrets(found: &mut Diff) {
         &mut found.instructions,
     ];
     for change in surfaces.into_iter().flatten() {
+        shorten(&mut change.name);
+        change.renamed.iter_mut().for_each(shorten);
         conceal_diff(&mut change.diff);
         for detail in &mut change.details {
             conceal(&mut detail.text);
         }
+    }
+    for count in &mut found.methods {
+        shorten(&mut count.method);
+    }
+    conceal_diff(&mut found.sequence);
+}
+
+/// As a name is shown.
+fn shorten(name: &mut String) {
+    if let Cow::Owned(shown) = conceal::name(name) {
+        *name = shown;
     }
 }
 

@@ -4,6 +4,7 @@ use super::reading::Reading;
 use super::run::Sink;
 use crate::cassette::place::{Draft, Identity};
 use crate::finding::{RuleId, RuleInfo, Severity};
+use crate::secrets::{Secret, conceal};
 use crate::wire::json::Span;
 use std::ops::Range;
 
@@ -46,33 +47,28 @@ impl<'s> Findings<'s> {
         message: String,
     ) {
         let value = reading.value();
-        let evidence = value.get(range.clone()).map(clip_evidence);
+        // A secret that begins before the end of what is searched is cut as a whole.
+        let end = conceal::floor_boundary(value, range.end.min(range.start + EVIDENCE_SEARCHED));
+        let evidence = clip_evidence(&reading.shown(range.start..end));
         self.push(
             severity,
             reading,
             range,
             message,
-            Identity::text(value),
-            evidence,
+            reading.identity(),
+            Some(evidence),
         );
     }
 
     /// A finding that is a secret: nothing of it is kept but the sample.
-    pub(crate) fn secret(
-        &mut self,
-        reading: &Reading<'_>,
-        range: Range<usize>,
-        message: String,
-        sample: String,
-    ) {
-        let identity = Identity::Secret(sample.clone());
+    pub(crate) fn secret(&mut self, reading: &Reading<'_>, secret: &Secret) {
         self.push(
             self.severity,
             reading,
-            range,
-            message,
-            identity,
-            Some(sample),
+            secret.range.clone(),
+            secret.to_string(),
+            Identity::Secret(secret.mark.clone()),
+            Some(secret.sample.clone()),
         );
     }
 
@@ -85,7 +81,7 @@ impl<'s> Findings<'s> {
         identity: Identity,
         evidence: Option<String>,
     ) {
-        self.sink.drafts.push(Draft {
+        self.sink.add(Draft {
             rule: self.rule.clone(),
             severity,
             message,
@@ -108,11 +104,11 @@ impl<'s> Findings<'s> {
         identity: Identity,
         message: String,
     ) {
-        self.sink.drafts.push(Draft {
+        self.sink.add(Draft {
             rule: self.rule.clone(),
             severity,
             message,
-            tool: tool.map(str::to_owned),
+            tool: tool.map(|tool| conceal::name(tool).into_owned()),
             value,
             part: None,
             noun,
@@ -137,7 +133,7 @@ impl<'s> Findings<'s> {
 
     /// Something that the reader should know and that is no finding.
     pub(crate) fn note(&mut self, note: String) {
-        self.sink.notes.push(note);
+        self.sink.note(note);
     }
 
     /// The severity that the rule has by itself.
@@ -145,6 +141,9 @@ impl<'s> Findings<'s> {
         self.severity
     }
 }
+
+/// How many bytes of a place are looked at for the 120 characters that are shown.
+const EVIDENCE_SEARCHED: usize = 2_000;
 
 fn clip_evidence(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

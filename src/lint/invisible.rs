@@ -9,96 +9,20 @@
 pub(crate) mod class;
 mod context;
 mod direction;
+mod kind;
 mod payload;
 mod skip;
 mod steering;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use class::{Glyphless, glyphless};
-
-/// One hidden or steering part of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hidden {
-    /// The bytes of the text it takes.
-    pub(crate) range: Range<usize>,
-    /// What it is.
-    pub(crate) kind: HiddenKind,
-    /// What it says, where that can be told: the smuggled text, the word that
-    /// is broken up, the text that is covered, a link's target.
-    pub(crate) decoded: Option<String>,
-}
-
-/// The ways in which a text hides or steers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum HiddenKind {
-    /// Unicode tag characters outside a flag.
-    Tag,
-    /// Zero-width characters where no script or emoji needs them.
-    ZeroWidth,
-    /// Two invisible characters in turn that spell bytes.
-    Bits,
-    /// Overrides, unbalanced or pointless direction controls.
-    Direction,
-    /// Variation selectors that select nothing.
-    VariationSelector,
-    /// Runs of invisible mathematical operators.
-    Operator,
-    /// Blank letters that push text out of sight or part words.
-    Filler,
-    /// Words broken up by soft hyphens.
-    SoftHyphen,
-    /// A terminal style that conceals text.
-    Conceal,
-    /// A terminal hyperlink.
-    Hyperlink,
-    /// A terminal style that only colours.
-    Colour,
-    /// Any other terminal sequence.
-    Escape,
-    /// Text that a terminal overwrites: backspaces and carriage returns.
-    Overwrite,
-    /// Any other control character.
-    Control,
-}
-
-impl HiddenKind {
-    /// A short description for messages.
-    pub(crate) fn description(self) -> &'static str {
-        match self {
-            Self::Tag => "invisible tag characters",
-            Self::ZeroWidth => "zero-width characters",
-            Self::Bits => "text encoded in invisible characters",
-            Self::Direction => "text direction controls",
-            Self::VariationSelector => "variation selectors that select nothing",
-            Self::Operator => "invisible operators",
-            Self::Filler => "blank filler characters",
-            Self::SoftHyphen => "words broken by soft hyphens",
-            Self::Conceal => "text concealed by a terminal style",
-            Self::Hyperlink => "a terminal hyperlink",
-            Self::Colour => "terminal colours",
-            Self::Escape => "a terminal escape sequence",
-            Self::Overwrite => "text that a terminal overwrites",
-            Self::Control => "control characters",
-        }
-    }
-
-    /// Whether neighbours of this kind are one finding.
-    fn may_merge(self) -> bool {
-        !matches!(
-            self,
-            Self::Bits | Self::Direction | Self::Conceal | Self::Hyperlink
-        )
-    }
-
-    /// Whether it is ordinary in the output of a command line program.
-    pub(crate) fn is_harmless(self) -> bool {
-        self == Self::Colour
-    }
-}
+pub(crate) use kind::{Hidden, HiddenKind};
 
 /// Finds what `text` hides, in the order of the text. Findings of one kind
-/// that are at most two characters apart are one finding.
+/// that are at most two characters apart are one finding, and all colours are one.
+/// Of a kind that occurs very often the last finding stands for the rest.
 pub(crate) fn scan(text: &str) -> Vec<Hidden> {
     let mut scanner = Scanner::new(text);
     let mut at = 0;
@@ -106,6 +30,11 @@ pub(crate) fn scan(text: &str) -> Vec<Hidden> {
         at = scanner.judge(suspect);
     }
     scanner.finish()
+}
+
+/// Whether invisible characters in a text may spell another one.
+pub(crate) fn may_carry_text(text: &str) -> bool {
+    !text.is_ascii() && skip::next_suspect(text.as_bytes(), 0).is_some()
 }
 
 /// So many doubtful characters are tolerated before all are reported: each may
@@ -116,12 +45,16 @@ const TOLERATED_FLAGS: usize = 4;
 /// A Braille picture may have this many empty cells in a row.
 const LONGEST_BRAILLE_GAP: usize = 40;
 
-/// How much of a covered text is decoded.
-const SHOWN: usize = 200;
+/// How much of a covered text is decoded, in characters. A message shows less, but a
+/// secret must not be cut before it is recognised.
+const SHOWN: usize = 4_000;
 
 struct Scanner<'t> {
     text: &'t str,
     found: Vec<Hidden>,
+    colour: Option<Hidden>,
+    /// For each kind how many were found, and where in `found` the last one is.
+    tallies: BTreeMap<HiddenKind, (usize, usize)>,
     doubtful: Vec<Hidden>,
     flags: Vec<Hidden>,
     /// The ends of the line and of the word that were judged as a whole.
@@ -138,6 +71,8 @@ impl<'t> Scanner<'t> {
         Self {
             text,
             found: Vec::new(),
+            colour: None,
+            tallies: BTreeMap::new(),
             doubtful: Vec::new(),
             flags: Vec::new(),
             line_done: 0,
@@ -150,12 +85,39 @@ impl<'t> Scanner<'t> {
 
     /// Merges on the way, so that a text of nothing else stays one finding.
     fn report(&mut self, range: Range<usize>, kind: HiddenKind, decoded: Option<String>) {
-        let hidden = Hidden {
-            range,
-            kind,
-            decoded,
-        };
+        let hidden = Hidden::new(range, kind, decoded);
+        if kind.is_harmless() {
+            match &mut self.colour {
+                Some(colour) => colour.times += 1,
+                None => self.colour = Some(hidden),
+            }
+            return;
+        }
+        let (count, latest) = self.tallies.get(&kind).copied().unwrap_or_default();
+        let joins = self
+            .found
+            .last()
+            .is_some_and(|last| continues(self.text, last, kind, &hidden.range));
+        if count >= kind.most() && !joins {
+            if let Some(latest) = self.found.get_mut(latest) {
+                latest.stand_for(hidden);
+            }
+            return;
+        }
+        let index = self.found.len();
         add(self.text, &mut self.found, hidden);
+        if self.found.len() > index {
+            self.tallies.insert(kind, (count + 1, index));
+        }
+    }
+
+    /// Keeps what is only reported if there is more of it.
+    fn doubt(&mut self, hidden: Hidden) {
+        let full = self.doubtful.len() >= hidden.kind.most();
+        match self.doubtful.last_mut() {
+            Some(last) if full => last.stand_for(hidden),
+            _ => self.doubtful.push(hidden),
+        }
     }
 
     #[cfg(test)]
@@ -252,11 +214,8 @@ impl<'t> Scanner<'t> {
             if !real {
                 let place = range.start..start;
                 let decoded = payload::tags(self.slice(place.clone()));
-                self.flags.push(Hidden {
-                    range: place,
-                    kind: HiddenKind::Tag,
-                    decoded,
-                });
+                self.flags
+                    .push(Hidden::new(place, HiddenKind::Tag, decoded));
             }
         }
         if start < range.end {
@@ -282,11 +241,7 @@ impl<'t> Scanner<'t> {
         if first >= '\u{e0100}' && !sides.before.is_some_and(context::is_ideograph) {
             self.report(range, HiddenKind::VariationSelector, decoded);
         } else if after_letter {
-            self.doubtful.push(Hidden {
-                range,
-                kind: HiddenKind::VariationSelector,
-                decoded,
-            });
+            self.doubt(Hidden::new(range, HiddenKind::VariationSelector, decoded));
         }
     }
 
@@ -319,11 +274,7 @@ impl<'t> Scanner<'t> {
             self.report(range, HiddenKind::Operator, None);
         } else if sides.within_ascii_word() {
             let decoded = self.broken_word(&range, HiddenKind::Operator, self.doubtful.last());
-            self.doubtful.push(Hidden {
-                range,
-                kind: HiddenKind::Operator,
-                decoded,
-            });
+            self.doubt(Hidden::new(range, HiddenKind::Operator, decoded));
         }
     }
 
@@ -376,7 +327,7 @@ impl<'t> Scanner<'t> {
         if last.is_some_and(|last| continues(self.text, last, kind, range)) {
             return None;
         }
-        const REACH: usize = 48;
+        const REACH: usize = 200;
         let is_part = |c: &char| c.is_alphanumeric() || *c == '_' || glyphless(*c).is_some();
         let before = self.slice(0..range.start).chars().rev().take(REACH);
         let after = self.slice(range.end..self.text.len()).chars().take(REACH);
@@ -395,6 +346,7 @@ impl<'t> Scanner<'t> {
         if self.flags.len() > TOLERATED_FLAGS {
             self.found.append(&mut self.flags);
         }
+        self.found.extend(self.colour.take());
         self.found.sort_by_key(|hidden| hidden.range.start);
         let mut merged = Vec::new();
         for hidden in self.found {

@@ -19,6 +19,8 @@ mod run;
 mod signals;
 mod silence;
 mod surfaces;
+#[cfg(test)]
+mod tests;
 
 pub use crate::secrets::Entropy;
 pub(crate) use run::lint_cassette;

@@ -2,15 +2,18 @@
 
 use super::Settings;
 use super::fold;
+use super::invisible::{self, Hidden};
 use super::run::Context;
 use super::signals::{self, Amount, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
-use crate::secrets::{self, Place, Secret, TextContext};
+use crate::cassette::place::Identity;
+use crate::secrets::{self, Entropy, Place, Secret, TextContext, conceal};
 use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
-/// Whose text it is.
+/// Whose text it is, by the name that may be shown.
 #[derive(Clone, Debug)]
 pub(crate) enum Owner<'a> {
     /// Nobody's in particular.
@@ -27,11 +30,11 @@ pub(crate) enum Owner<'a> {
 
 impl<'a> Owner<'a> {
     /// The owner of a definition's texts.
-    pub(crate) fn of(definition: &Definition<'a>) -> Owner<'a> {
+    pub(crate) fn of(definition: &'a Definition<'_>) -> Owner<'a> {
         let name = definition
             .name
             .as_ref()
-            .map_or(Cow::Borrowed(""), |(name, _)| name.clone());
+            .map_or(Cow::Borrowed(""), |(name, _)| conceal::name(name));
         match definition.defines {
             Defined::Tool => Owner::Tool(name),
             Defined::Prompt => Owner::Prompt(name),
@@ -58,6 +61,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) owner: &'a Owner<'a>,
     signals: OnceCell<Vec<Signal>>,
     secrets: OnceCell<Vec<Secret>>,
+    hidden: OnceCell<Vec<Hidden>>,
+    identity: OnceCell<Identity>,
+    unshown: OnceCell<Vec<Range<usize>>>,
 }
 
 /// How much of a long text is read for signals at a time, in bytes. Words that
@@ -75,6 +81,9 @@ impl<'a> Reading<'a> {
             owner,
             signals: OnceCell::new(),
             secrets: OnceCell::new(),
+            hidden: OnceCell::new(),
+            identity: OnceCell::new(),
+            unshown: OnceCell::new(),
         }
     }
 
@@ -116,27 +125,67 @@ impl<'a> Reading<'a> {
             .filter(move |signal| signal.strength >= strength)
     }
 
+    /// What makes a finding in this text the same one in another recording.
+    pub(crate) fn identity(&self) -> Identity {
+        let identity = || Identity::text(self.value());
+        self.identity.get_or_init(identity).clone()
+    }
+
+    /// What the text hides.
+    pub(crate) fn hidden(&self) -> &[Hidden] {
+        self.hidden.get_or_init(|| invisible::scan(self.value()))
+    }
+
     /// The secrets in the text.
     pub(crate) fn secrets(&self) -> &[Secret] {
-        self.secrets.get_or_init(|| {
-            let entropy = &self.settings.entropy;
-            let key = self.text.key.map_or("", |key| key.of(self.source));
-            let name = decode(key);
-            let may_hold =
-                |text: &str| secrets::prefilter::may_hold_secret(text, entropy.min_length);
-            // The name alone can make a short and plain value a secret.
-            if !may_hold(self.value()) && !may_hold(&name) {
-                return Vec::new();
+        self.secrets
+            .get_or_init(|| self.secrets_by(&self.settings.entropy))
+    }
+
+    /// The part of the text that a finding may show.
+    pub(crate) fn shown(&self, range: Range<usize>) -> String {
+        let unshown = self.unshown.get_or_init(|| {
+            let range = |secret: &Secret| secret.range.clone();
+            let mut ranges: Vec<Range<usize>> = self.secrets().iter().map(range).collect();
+            let usual = Entropy::default();
+            // What the settings let pass is not shown for that.
+            if self.settings.entropy != usual {
+                ranges.extend(self.secrets_by(&usual).iter().map(range));
             }
-            secrets::scan(
-                self.value(),
-                entropy,
-                TextContext {
-                    name: &name,
-                    place: self.place(),
-                },
-            )
-        })
+            conceal::joined(ranges)
+        });
+        conceal::part(self.value(), range, unshown)
+    }
+
+    fn secrets_by(&self, entropy: &Entropy) -> Vec<Secret> {
+        let key = self.text.key.map_or("", |key| key.of(self.source));
+        let name = decode(key);
+        let name = self.text.stands_for.unwrap_or(&name);
+        let may_hold = |text: &str| secrets::prefilter::may_hold_secret(text, entropy.min_length);
+        let context = TextContext {
+            name,
+            place: self.place(),
+        };
+        // The name alone can make a short and plain value a secret.
+        let mut found = if may_hold(self.value()) || may_hold(name) {
+            secrets::scan(self.value(), entropy, context)
+        } else {
+            Vec::new()
+        };
+        if invisible::may_carry_text(self.value()) {
+            for hidden in self.hidden() {
+                let decoded = hidden.decoded.as_deref().unwrap_or_default();
+                if hidden.kind.carries_text() && may_hold(decoded) {
+                    let inside = secrets::scan(decoded, entropy, context).into_iter();
+                    found.extend(inside.map(|secret| Secret {
+                        range: hidden.range.clone(),
+                        ..secret
+                    }));
+                }
+            }
+            found.sort_by_key(|secret| secret.range.start);
+        }
+        found
     }
 
     fn place(&self) -> Place {
@@ -162,7 +211,7 @@ pub(crate) fn signals_of(value: &str, is_name: bool, amount: Amount) -> Vec<Sign
     let mut found: Vec<Signal> = Vec::new();
     let mut start = 0;
     loop {
-        let end = floor_boundary(value, start + WINDOW);
+        let end = conceal::floor_boundary(value, start + WINDOW);
         let window = value.get(start..end).unwrap_or_default();
         if is_name || may_signal(window, amount) {
             read_window(window, start, is_name, &mut found);
@@ -170,7 +219,7 @@ pub(crate) fn signals_of(value: &str, is_name: bool, amount: Amount) -> Vec<Sign
         if end >= value.len() {
             break;
         }
-        start = floor_boundary(value, end - OVERLAP);
+        start = conceal::floor_boundary(value, end - OVERLAP);
     }
     found.sort_by_key(|signal| (signal.kind, signal.strength, signal.range.start));
     found.dedup_by_key(|signal| (signal.kind, signal.strength));
@@ -207,21 +256,19 @@ fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signa
     }
 }
 
-/// The last character boundary at or before `at`.
-pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
+/// How many characters of recorded text a message quotes.
+const QUOTED: usize = 80;
 
 /// A recorded name in quotation marks, cut to a length that fits a message.
 pub(crate) fn quoted(name: &str) -> String {
-    const LONGEST: usize = 80;
-    if name.chars().count() <= LONGEST {
-        return format!("\"{name}\"");
+    let name = conceal::name(name);
+    match name.char_indices().nth(QUOTED) {
+        None => format!("\"{name}\""),
+        Some((at, _)) => format!("\"{}…\"", name.get(..at).unwrap_or_default()),
     }
-    let start: String = name.chars().take(LONGEST).collect();
-    format!("\"{start}…\"")
+}
+
+/// Recorded text in quotation marks, cut in the same way.
+pub(crate) fn quoted_text(text: &str) -> String {
+    format!("\"{}\"", conceal::beginning(text, QUOTED))
 }

@@ -7,14 +7,14 @@ use super::rules::{self, Check, Rule};
 use super::signals::Amount;
 use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
 use super::{Settings, pack_patterns, silence};
-use crate::cassette::place::{self, Draft};
+use crate::cassette::place::{self, Draft, Mask};
 use crate::cassette::view::{Exchanges, Paired, Role};
 use crate::cassette::{Cassette, Sender};
 use crate::diff::surface::Recorded;
-use crate::finding::Report;
+use crate::finding::{Finding, Report};
+use crate::secrets::conceal;
 use crate::wire::json::Span;
 use crate::wire::mcp::method;
-use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What a rule gets to see besides the text or definition it looks at.
@@ -57,11 +57,66 @@ impl<'a> Context<'a> {
     }
 }
 
+/// How many findings of one cassette are listed. Each takes some memory, and nobody
+/// reads as many; what is not listed fails the gate.
+pub(crate) const MOST_FINDINGS: usize = 10_000;
+
+/// How many notes about one cassette are listed.
+const MOST_NOTES: usize = 1_000;
+
 /// What rules found so far in one cassette.
 #[derive(Default)]
 pub(crate) struct Sink {
-    pub(crate) drafts: Vec<Draft>,
-    pub(crate) notes: Vec<String>,
+    drafts: Vec<Draft>,
+    /// Secrets that are no findings, because the rules about them do not run.
+    masks: Vec<Mask>,
+    notes: Vec<String>,
+    /// The first place with a finding that is not listed.
+    unlisted: Option<Span>,
+    unlisted_notes: usize,
+}
+
+impl Sink {
+    pub(crate) fn add(&mut self, draft: Draft) {
+        if self.drafts.len() < MOST_FINDINGS {
+            self.drafts.push(draft);
+        } else {
+            self.unlisted.get_or_insert(draft.value);
+        }
+    }
+
+    pub(crate) fn note(&mut self, note: String) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(note);
+        } else {
+            self.unlisted_notes += 1;
+        }
+    }
+
+    /// Takes what another one holds, as far as there is room.
+    fn append(&mut self, other: Sink) {
+        other.drafts.into_iter().for_each(|draft| self.add(draft));
+        other.notes.into_iter().for_each(|note| self.note(note));
+        let room = MOST_FINDINGS.saturating_sub(self.masks.len());
+        self.masks.extend(other.masks.into_iter().take(room));
+        self.unlisted = self.unlisted.or(other.unlisted);
+        self.unlisted_notes += other.unlisted_notes;
+    }
+
+    /// The findings, and one more if some are not listed.
+    fn findings(&mut self, cassette: &Cassette) -> Vec<Finding> {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.extend(self.unlisted.map(rules::too_many));
+        place::place_masking(cassette, drafts, &self.masks)
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        if self.unlisted_notes > 0 {
+            notes.push(format!("{} more notes are not listed", self.unlisted_notes));
+        }
+        notes
+    }
 }
 
 /// Lints one cassette, with the findings of the baseline taken into account.
@@ -70,8 +125,8 @@ pub(crate) fn lint_cassette(
     baseline: Option<&Cassette>,
     settings: &Settings,
 ) -> Report {
-    let sink = scan(cassette, baseline, settings);
-    let mut findings = place::place(cassette, sink.drafts);
+    let mut sink = scan(cassette, baseline, settings);
+    let mut findings = sink.findings(cassette);
     silence::mark_accepted(&mut findings, settings);
     // Reading the baseline costs as much as the cassette did, so it must have a use: a
     // drift from it is nothing that it can have itself.
@@ -79,11 +134,11 @@ pub(crate) fn lint_cassette(
         .iter()
         .any(|finding| finding.status.counts() && finding.rule.as_str() != rules::DRIFT.info.id);
     if let Some(baseline) = baseline.filter(|_| counts && !settings.all) {
-        let old = scan(baseline, None, settings);
-        silence::mark_existing(&mut findings, &place::place(baseline, old.drafts));
+        let mut old = scan(baseline, None, settings);
+        silence::mark_existing(&mut findings, &old.findings(baseline));
     }
     let mut notes = settings.notes();
-    notes.extend(sink.notes);
+    notes.extend(sink.notes());
     let mut report = Report {
         cassette: cassette.name.clone(),
         baseline: baseline.map(|baseline| baseline.name.clone()),
@@ -100,27 +155,47 @@ fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -
     let active = Active::new(settings);
     let mut sink = Sink::default();
     if cassette.rows.is_empty() {
-        sink.notes
-            .push("the cassette holds no messages, so nothing was checked".to_owned());
+        sink.note("the cassette holds no messages, so nothing was checked".to_owned());
     }
-    for part in scan_blocks(&context) {
-        sink.drafts.extend(part.drafts);
-        sink.notes.extend(part.notes);
-    }
+    read_around(&context, &active, &mut sink);
+    sink.append(scan_blocks(&context));
+    // What a long session says as a whole must not be lost behind its messages.
+    let mut session = Sink::default();
     for (rule, check) in active.checks() {
         if let Check::Session(check) = check {
-            check(&context, &mut Findings::new(&rule.info, &mut sink));
+            check(&context, &mut Findings::new(&rule.info, &mut session));
         }
     }
+    sink.drafts.append(&mut session.drafts);
+    sink.append(session);
     sink
 }
 
 /// The size of the payloads, in bytes, that one thread takes at a time.
 const BLOCK: usize = 512 * 1024;
 
-/// Lets the rules look at every message, on all cores if the file is large. The
-/// parts are in the order of the file whichever thread was done first.
-fn scan_blocks(context: &Context<'_>) -> Vec<Sink> {
+/// Lets the rules look at what the recorder wrote around the messages, in the head and
+/// in members that the format does not have. Nothing of it reaches a model, so only
+/// secrets are looked for there.
+fn read_around(context: &Context<'_>, active: &Active<'_>, sink: &mut Sink) {
+    let cassette = context.cassette;
+    let mut read = |text: Text<'_>| read_text(context, active, &text, &Owner::None, sink);
+    let mut deep = Vec::new();
+    for part in surfaces::around(cassette) {
+        surfaces::walk_around(&cassette.text, part, &mut |item| match item {
+            Item::Text(text) => read(text),
+            Item::TooDeep(span) => deep.push(span),
+            Item::Definition(_) | Item::ListingEnd(_) | Item::Variant { .. } => {}
+        });
+    }
+    for span in deep {
+        rules::too_deep(span, sink);
+    }
+}
+
+/// Lets the rules look at every message, on all cores if the file is large. What they
+/// found is in the order of the file whichever thread was done first.
+fn scan_blocks(context: &Context<'_>) -> Sink {
     let blocks = Mutex::new(Blocks {
         exchanges: Exchanges::new(context.cassette),
         taken: 0,
@@ -132,9 +207,9 @@ fn scan_blocks(context: &Context<'_>) -> Vec<Sink> {
             let block = blocks.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((number, block)) = block else { break };
             let sink = scan_block(context, &active, &block);
-            done.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((number, sink));
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.push((number, sink));
+            drop_unlisted(&mut done);
         }
     };
     let threads = context.threads();
@@ -146,7 +221,24 @@ fn scan_blocks(context: &Context<'_>) -> Vec<Sink> {
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, sink)| sink).collect()
+    let mut all = Sink::default();
+    done.into_iter().for_each(|(_, sink)| all.append(sink));
+    all
+}
+
+/// Of blocks behind as many findings as are listed only the first place is kept.
+fn drop_unlisted(done: &mut [(usize, Sink)]) {
+    done.sort_unstable_by_key(|(number, _)| *number);
+    let mut listed = 0;
+    for (_, sink) in done {
+        let room = MOST_FINDINGS.saturating_sub(listed);
+        if let Some(draft) = sink.drafts.get(room) {
+            sink.unlisted = Some(draft.value);
+            sink.drafts.truncate(room);
+            sink.drafts.shrink_to_fit();
+        }
+        listed += sink.drafts.len();
+    }
 }
 
 /// Hands out the messages in numbered blocks. Pairing them depends on their order,
@@ -212,6 +304,10 @@ fn scan_message(
         .filter(|_| asked.as_deref() == Some(method::TOOLS_CALL))
         .and_then(|envelope| envelope.params)
         .and_then(|params| crate::cassette::model::member_string(&cassette.text, params, "name"));
+    let owner = match &called {
+        Some(tool) => Owner::Call(conceal::name(tool)),
+        None => Owner::None,
+    };
     let origin = Origin {
         from_server: row.sender == Sender::Server,
         method: asked.as_deref(),
@@ -222,13 +318,7 @@ fn scan_message(
         row.payload,
         origin,
         &mut |item| match item {
-            Item::Text(text) => {
-                let owner = match &called {
-                    Some(tool) => Owner::Call(Cow::Borrowed(tool.as_str())),
-                    None => Owner::None,
-                };
-                read_text(context, active, &text, &owner, sink);
-            }
+            Item::Text(text) => read_text(context, active, &text, &owner, sink),
             Item::Definition(definition) => {
                 if let Some((name, span)) = &definition.name {
                     listing.push((name.clone().into_owned(), *span));
@@ -272,7 +362,7 @@ fn read_text(
     if reading.is_marker() {
         if text.surface == Surface::ToolDescription {
             let tool = owner.tool().unwrap_or_default();
-            sink.notes.push(format!(
+            sink.note(format!(
                 "skipped redacted description of tool {}: what it said cannot be checked",
                 super::reading::quoted(tool)
             ));
@@ -285,11 +375,20 @@ fn read_text(
         }
     }
     active.packs.apply(&reading, sink);
+    if !active.finds_secrets && sink.masks.len() < MOST_FINDINGS {
+        sink.masks
+            .extend(reading.secrets().iter().map(|secret| Mask {
+                value: text.span,
+                part: secret.range.clone(),
+            }));
+    }
 }
 
 /// The rules that this run applies.
 struct Active<'s> {
     rules: Vec<&'static Rule>,
+    /// Whether every secret becomes a finding, which says itself what not to show.
+    finds_secrets: bool,
     packs: pack_patterns::ActivePatterns<'s>,
 }
 
@@ -300,6 +399,9 @@ impl<'s> Active<'s> {
                 .iter()
                 .filter(|rule| settings.applies(rule.info.id))
                 .collect(),
+            finds_secrets: rules::ABOUT_SECRETS
+                .iter()
+                .all(|rule| settings.applies(rule)),
             packs: pack_patterns::ActivePatterns::new(settings),
         }
     }

@@ -2,9 +2,9 @@
 //! baseline that has it too.
 
 use super::Settings;
-use super::rules::UNCHECKED;
+use super::rules::{ABOUT_SECRETS, UNCHECKED};
 use crate::finding::{Finding, Report, Status};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// An entry of the configuration that accepts one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,19 +30,28 @@ impl Accept {
     }
 }
 
+/// Whether the fingerprint of a rule's findings leaves most of the value out, so that
+/// two values can share one. One entry, and one finding of the baseline, then stands
+/// for one finding of a cassette and not for every other key at the same place.
+fn counts_one_by_one(rule: &str) -> bool {
+    ABOUT_SECRETS.contains(&rule) || rule == crate::redact::LEFT_OVER.id
+}
+
 /// Marks the findings that the configuration accepts. R013 says that something was
 /// not checked, which nobody can have looked at, so it cannot be accepted.
 pub(crate) fn mark_accepted(findings: &mut [Finding], settings: &Settings) {
     let today = settings.today.as_deref();
+    let mut used: HashSet<usize> = HashSet::new();
     for finding in findings
         .iter_mut()
         .filter(|finding| finding.rule.as_str() != UNCHECKED.info.id)
     {
-        let entry = settings
-            .accept
-            .iter()
-            .find(|entry| entry.covers(finding) && !entry.is_expired(today));
-        if let Some(entry) = entry {
+        let alone = counts_one_by_one(finding.rule.as_str());
+        let entry = settings.accept.iter().enumerate().find(|(index, entry)| {
+            entry.covers(finding) && !entry.is_expired(today) && !(alone && used.contains(index))
+        });
+        if let Some((index, entry)) = entry {
+            used.insert(index);
             finding.status = Status::Accepted {
                 reason: entry.reason.clone(),
             };
@@ -69,18 +78,29 @@ pub(crate) fn mark_all_existing(findings: &mut [Finding]) {
 
 /// Marks the findings that the baseline has too.
 pub(crate) fn mark_existing(findings: &mut [Finding], baseline: &[Finding]) {
-    let known: HashSet<(&str, &str)> = baseline
-        .iter()
-        .map(|finding| (finding.rule.as_str(), finding.fingerprint.as_str()))
-        .collect();
+    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    for finding in baseline {
+        let key = (finding.rule.as_str(), finding.fingerprint.as_str());
+        *known.entry(key).or_default() += 1;
+    }
     for finding in findings
         .iter_mut()
         .filter(|finding| finding.status.counts())
     {
-        let unchecked = finding.rule.as_str() == UNCHECKED.info.id;
-        if !unchecked && known.contains(&(finding.rule.as_str(), finding.fingerprint.as_str())) {
-            finding.status = Status::Existing;
+        let rule = finding.rule.as_str();
+        if rule == UNCHECKED.info.id {
+            continue;
         }
+        let Some(left) = known.get_mut(&(rule, finding.fingerprint.as_str())) else {
+            continue;
+        };
+        if counts_one_by_one(rule) {
+            let Some(fewer) = left.checked_sub(1) else {
+                continue;
+            };
+            *left = fewer;
+        }
+        finding.status = Status::Existing;
     }
 }
 

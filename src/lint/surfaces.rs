@@ -5,14 +5,18 @@
 //! nothing is parsed into a tree, and a repeated member is visited as often as it
 //! stands there.
 
+mod around;
 mod context;
 
 use super::encoded::{is_text_type, text_of_blob};
 use crate::cassette::model::member_string;
+use crate::secrets::prefilter::{may_hold_secret, next_run};
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
 use crate::wire::node::MAX_DEPTH;
 use context::Context;
 use std::borrow::Cow;
+
+pub(crate) use around::{around, walk_around};
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +134,8 @@ pub(crate) struct Text<'a> {
     pub(crate) span: Span,
     /// The inside of the nearest member name above it.
     pub(crate) key: Option<Span>,
+    /// What the value goes by where that member name says too little.
+    pub(crate) stands_for: Option<&'static str>,
     /// Whether this is a member name itself.
     pub(crate) is_name: bool,
 }
@@ -188,26 +194,48 @@ pub(crate) fn walk<'a>(
     origin: Origin<'_>,
     visit: &mut dyn FnMut(Item<'a>),
 ) {
-    let mut walk = Walk {
+    let walk = Walk {
         text,
         frames: Vec::new(),
         definition: None,
+        recorder: false,
+        key: None,
+        stands_for: None,
         visit,
     };
-    let mut scanner = Scanner::over(text, span);
-    let root = Context::payload(origin);
-    let mut below: Option<usize> = None;
-    while let Ok(Some(token)) = scanner.next_token() {
-        let depth = scanner.depth();
-        match below {
-            None if depth > MAX_DEPTH => {
-                below = Some(depth);
-                (walk.visit)(Item::TooDeep(token.span));
+    walk.run(span, Context::payload(origin));
+}
+
+/// The shortest run of key characters in the shapes that are known.
+const SHORTEST_KEY: usize = 16;
+
+/// Whether a member name is long enough for a key. Most are not, and are words of the
+/// protocol besides.
+fn may_be_key(name: &str) -> bool {
+    // Of 16 characters or more no key is made of nothing else.
+    let word = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
+    name.len() >= SHORTEST_KEY
+        && !name.bytes().all(word)
+        && (next_run(name.as_bytes(), 0, SHORTEST_KEY).is_some()
+            || may_hold_secret(name, usize::MAX))
+}
+
+impl Walk<'_, '_> {
+    fn run(mut self, span: Span, root: Context) {
+        let mut scanner = Scanner::over(self.text, span);
+        let mut below: Option<usize> = None;
+        while let Ok(Some(token)) = scanner.next_token() {
+            let depth = scanner.depth();
+            match below {
+                None if depth > MAX_DEPTH => {
+                    below = Some(depth);
+                    (self.visit)(Item::TooDeep(token.span));
+                }
+                // The token that closes the first level beyond the limit.
+                Some(limit) if depth < limit => below = None,
+                Some(_) => {}
+                None => self.take(token, root),
             }
-            // The token that closes the first level beyond the limit.
-            Some(limit) if depth < limit => below = None,
-            Some(_) => {}
-            None => walk.take(token, root),
         }
     }
 }
@@ -216,6 +244,10 @@ struct Walk<'a, 'v> {
     text: &'a str,
     frames: Vec<Frame>,
     definition: Option<Definition<'a>>,
+    /// Whether the recorder wrote what is walked, and by which name.
+    recorder: bool,
+    key: Option<Span>,
+    stands_for: Option<&'static str>,
     visit: &'v mut dyn FnMut(Item<'a>),
 }
 
@@ -240,10 +272,12 @@ impl<'a> Walk<'a, '_> {
             Kind::String => {
                 let surface = match self.frames.last() {
                     Some(frame) => self.child(frame).surface(),
-                    // A raw message: its payload is one string.
+                    // A raw message: its payload is one string. So is most of the head.
+                    None if self.recorder => Surface::Other,
                     None => Surface::Raw,
                 };
                 let key = self.frames.iter().rev().find_map(|frame| frame.key);
+                let key = key.or(self.key);
                 self.text(token, surface, key, false);
             }
             Kind::Number | Kind::True | Kind::False | Kind::Null => {}
@@ -310,6 +344,8 @@ impl<'a> Walk<'a, '_> {
         }
         if let Some(surface) = context.name_surface(&name) {
             self.text(token, surface, None, true);
+        } else if may_be_key(&name) {
+            self.text(token, Surface::Other, None, true);
         }
     }
 
@@ -339,6 +375,7 @@ impl<'a> Walk<'a, '_> {
                 value: Cow::Owned(decoded),
                 span,
                 key,
+                stands_for: None,
                 is_name,
             }));
         }
@@ -347,6 +384,7 @@ impl<'a> Walk<'a, '_> {
             value,
             span,
             key,
+            stands_for: self.stands_for.filter(|_| !is_name),
             is_name,
         };
         let Some(definition) = &mut self.definition else {

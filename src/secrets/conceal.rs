@@ -1,8 +1,18 @@
 //! Cutting secrets out of text that is quoted: changed definitions may hold keys,
 //! and a report that quotes them must not spread them.
 
-use super::{Entropy, Place, TextContext, sample, scan};
+use super::{Entropy, Place, Secret, TextContext, prefilter, sample, scan};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::ops::Range;
+
+/// The longest name or step of a pointer, in characters, that is shown whole. The
+/// protocol allows names of 128.
+const LONGEST_NAME: usize = 200;
+
+/// How many bytes after what is shown are searched, so that no secret is cut in two
+/// before it is recognised. A private key of 4,096 bits takes 3,300.
+pub(crate) const SEARCHED: usize = 8 * 1024;
 
 /// The text with each secret cut to its first six characters and `…`.
 pub(crate) fn conceal(text: &mut String) {
@@ -11,10 +21,79 @@ pub(crate) fn conceal(text: &mut String) {
     *text = lines.pop().unwrap_or_default();
 }
 
+/// The same for a text with JSON pointers in it, in which `/` is spelled `~1`.
+pub(crate) fn conceal_pointer(text: &mut String) {
+    let plain = text.replace("~1", "/").replace("~0", "~");
+    let mut shown = plain.clone();
+    conceal(&mut shown);
+    if shown != plain {
+        *text = shown;
+    }
+}
+
 /// The same for the lines of a unified diff. They are searched together and without
 /// their signs, because a key may be several lines long.
 pub(crate) fn conceal_diff(lines: &mut [String]) {
     conceal_lines(lines, |line| usize::from(line.starts_with(['+', '-', ' '])));
+}
+
+/// A recorded name for people: its secrets cut, and itself cut if it is longer than
+/// any name should be. Two long names stay apart by what stands for the rest.
+pub(crate) fn name(name: &str) -> Cow<'_, str> {
+    let mut shown = Cow::Borrowed(name);
+    if prefilter::may_hold_secret(name, usize::MAX) {
+        let found = apart(scan(name, &Entropy::default(), context(Place::Title)));
+        if !found.is_empty() {
+            shown = Cow::Owned(without(name, 0..name.len(), found.iter()));
+        }
+    }
+    match clipped(&shown, LONGEST_NAME) {
+        Some(clipped) => Cow::Owned(clipped),
+        None => shown,
+    }
+}
+
+/// A text cut to `longest` characters, and how long it is and a hash in place of the
+/// rest; `None` if it is no longer.
+pub(crate) fn clipped(text: &str, longest: usize) -> Option<String> {
+    let (at, _) = text.char_indices().nth(longest)?;
+    let hash = Sha256::digest(text);
+    let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
+    let chars = text.chars().count();
+    let start = text.get(..at).unwrap_or_default();
+    Some(format!("{start}…({chars} characters, {hex})"))
+}
+
+/// The beginning of a recorded text, at most `longest` characters of it, with its
+/// secrets cut. What is further on is not looked at.
+pub(crate) fn beginning(text: &str, longest: usize) -> String {
+    let shown = text.char_indices().nth(longest);
+    let searched = shown.map_or(text.len(), |(at, _)| at + SEARCHED);
+    let searched = floor_boundary(text, searched);
+    let mut start = text.get(..searched).unwrap_or_default().to_owned();
+    conceal(&mut start);
+    if let Some((at, _)) = start.char_indices().nth(longest) {
+        start.truncate(at);
+        start.push('…');
+    } else if searched < text.len() {
+        start.push('…');
+    }
+    start
+}
+
+/// The last character boundary at or before `at`.
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The part `window` of the text without the secrets that are known to be in the text.
+pub(crate) fn part(text: &str, window: Range<usize>, secrets: &[Range<usize>]) -> String {
+    let here = |secret: &&Range<usize>| secret.end > window.start && secret.start < window.end;
+    without(text, window.clone(), secrets.iter().filter(here))
 }
 
 fn conceal_lines(lines: &mut [String], sign: impl Fn(&str) -> usize) {
@@ -44,17 +123,29 @@ fn conceal_lines(lines: &mut [String], sign: impl Fn(&str) -> usize) {
 
 /// Where the secrets of a text are, in order and apart from each other.
 pub(crate) fn secrets_in(text: &str) -> Vec<Range<usize>> {
-    let context = TextContext {
-        place: Place::Definition,
+    apart(scan(text, &Entropy::default(), context(Place::Definition)))
+}
+
+fn context(place: Place) -> TextContext<'static> {
+    TextContext {
+        place,
         ..TextContext::default()
-    };
+    }
+}
+
+/// The ranges of secrets, joined where they overlap.
+fn apart(secrets: Vec<Secret>) -> Vec<Range<usize>> {
+    joined(secrets.into_iter().map(|secret| secret.range).collect())
+}
+
+/// Ranges in order, joined where they overlap.
+pub(crate) fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let mut apart: Vec<Range<usize>> = Vec::new();
-    for secret in scan(text, &Entropy::default(), context) {
+    for range in ranges {
         match apart.last_mut() {
-            Some(last) if secret.range.start < last.end => {
-                last.end = last.end.max(secret.range.end);
-            }
-            _ => apart.push(secret.range),
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => apart.push(range),
         }
     }
     apart
@@ -99,6 +190,35 @@ mod tests {
         let mut plain = "nothing to hide".to_owned();
         conceal(&mut plain);
         assert_eq!(plain, "nothing to hide");
+    }
+
+    #[test]
+    fn names_are_cut_where_they_hold_a_key_and_where_they_never_end() {
+        assert_eq!(name("list_files"), "list_files");
+        assert_eq!(name(&key()), "ghp_aB…");
+        assert_eq!(name(&format!("use/{}", key())), "use/ghp_aB…");
+        let (one, other) = ("k".repeat(1_000), format!("{}l", "k".repeat(999)));
+        let shown = name(&one);
+        assert!(shown.starts_with(&"k".repeat(LONGEST_NAME)), "{shown}");
+        assert!(shown.chars().count() < LONGEST_NAME + 40, "{shown}");
+        assert_ne!(shown, name(&other));
+    }
+
+    #[test]
+    fn a_beginning_never_ends_inside_a_key() {
+        let text = format!("{} {} and more", "x".repeat(70), key());
+        let shown = beginning(&text, 80);
+        assert_eq!(shown, format!("{} ghp_aB… a…", "x".repeat(70)));
+        assert_eq!(beginning("short", 80), "short");
+    }
+
+    #[test]
+    fn a_part_that_begins_inside_a_key_shows_nothing_of_it() {
+        let text = format!("a {} b", key());
+        let secrets = secrets_in(&text);
+        assert_eq!(part(&text, 10..text.len(), &secrets), "… b");
+        assert_eq!(part(&text, 0..20, &secrets), "a ghp_aB…");
+        assert_eq!(part(&text, 0..1, &secrets), "a");
     }
 
     #[test]

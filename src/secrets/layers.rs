@@ -131,9 +131,8 @@ impl Walk<'_> {
                 }
                 TokenKind::Key => {
                     // A name is no place for a password, but keys do turn up as one.
-                    if prefilter::next_run(token.inner().of(text).as_bytes(), 0, encoded::SHORTEST)
-                        .is_some()
-                    {
+                    let inner = token.inner().of(text);
+                    if token.escaped || prefilter::may_hold_secret(inner, usize::MAX) {
                         self.string(text, token, TextContext { name: "", place }, &mut found);
                     }
                     let inner = json::decode(token.inner().of(text)).into_owned();

@@ -82,6 +82,8 @@ pub(crate) struct Secret {
     pub(crate) chars: usize,
     /// The first six characters and an ellipsis: all of the value that may be shown.
     pub(crate) sample: String,
+    /// What tells it from another secret at the same place: at most six characters.
+    pub(crate) mark: String,
 }
 
 impl Secret {
@@ -92,6 +94,7 @@ impl Secret {
             bits: entropy::bits(value.as_bytes()),
             chars: value.chars().count(),
             sample: sample(value),
+            mark: mark(value, kind),
         }
     }
 }
@@ -131,4 +134,26 @@ pub(crate) fn sample(value: &str) -> String {
     let mut shown: String = value.chars().take(6).collect();
     shown.push('…');
     shown
+}
+
+/// A key of a known shape is told from others by its last six letters and digits, and
+/// everything else by its first six characters. What follows the prefix of a shape is
+/// often the same in every key as well: `sk-ant-api03-`, the header of a JWT, the first
+/// bytes of a private key.
+fn mark(value: &str, kind: Kind) -> String {
+    /// A shorter value would be given away by a quarter of it.
+    const SHORTEST: usize = 24;
+    let fixed_start = matches!(kind, Kind::Shape(id) if !shapes::is_password(id));
+    if !fixed_start || value.len() < SHORTEST {
+        return value.chars().take(6).collect();
+    }
+    let body = value.split_once("-----END").map_or(value, |(body, _)| body);
+    let mut last: Vec<char> = body
+        .chars()
+        .rev()
+        .filter(char::is_ascii_alphanumeric)
+        .take(6)
+        .collect();
+    last.reverse();
+    last.into_iter().collect()
 }

@@ -98,6 +98,11 @@ pub(crate) fn label(id: &'static str) -> &'static str {
         .map_or(id, |spec| spec.label.as_str())
 }
 
+/// Whether what a shape finds is a password, chosen by people.
+pub(super) fn is_password(id: &str) -> bool {
+    pack().iter().any(|spec| spec.id == id && spec.password)
+}
+
 /// The ids of all shapes, in the order of the pack.
 pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
     pack().iter().map(|spec| spec.id.as_str())

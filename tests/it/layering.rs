@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("regular_file", &[]),
     ("secrets", &["wire"]),
-    ("cassette", &["wire", "finding"]),
+    ("cassette", &["wire", "finding", "secrets"]),
     (
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
@@ -41,6 +41,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "finding",
             "regular_file",
             "wire",
+            "pattern",
+            "secrets",
             "cassette",
             "redact",
             "diff",
@@ -58,10 +60,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("clap", &["args.rs", "args/redaction.rs"]),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
-    (
-        "fancy_regex",
-        &["pattern/backtracking.rs", "command/grep.rs"],
-    ),
+    ("fancy_regex", &["pattern/backtracking.rs"]),
     (
         "toml",
         &[

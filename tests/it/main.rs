@@ -30,5 +30,6 @@ mod repository;
 mod rules;
 #[path = "../../src/report/tests/commands.rs"]
 mod runner_commands;
+mod secrecy;
 mod support;
 mod usage;

@@ -13,6 +13,7 @@ use crate::finding::{Finding, Report, in_order, says_nothing_was_checked};
 use crate::lint::{self, lint_cassette};
 use crate::redact;
 use crate::report::{CassetteStatus, CheckedCassette, RedactionVerdict};
+use crate::secrets::conceal;
 
 /// Everything that a verdict on a cassette depends on.
 pub(super) struct Judge<'a> {
@@ -203,10 +204,13 @@ impl<'a> Judge<'a> {
         let mut report = match redaction_check::judged(cassette, &options, &old, engine) {
             Ok(report) => report,
             Err(error) => {
-                checked.errors.push(error.to_string());
+                let mut problem = error.to_string();
+                conceal::conceal(&mut problem);
+                checked.errors.push(problem);
                 return;
             }
         };
+        report.notes.iter_mut().for_each(conceal::conceal_pointer);
         if !self.redaction {
             // What the manifest says is asked for, and not whether it is true.
             report
@@ -216,7 +220,10 @@ impl<'a> Judge<'a> {
         }
         let ok = report.findings.is_empty();
         checked.redaction = Some(RedactionVerdict {
-            profile: cassette.redaction_profile().flatten(),
+            profile: cassette
+                .redaction_profile()
+                .flatten()
+                .map(|profile| conceal::name(&profile).into_owned()),
             wanted,
             ok,
         });

@@ -2,15 +2,17 @@
 //!
 //! The lines, columns and members are those of mcp-cassette 0.4.0. Recorded text
 //! is made harmless first: it must neither move a terminal's cursor nor look like
-//! a command to a CI runner.
+//! a command to a CI runner. Of a secret no more than six characters are shown.
 
 use super::View;
 use super::summary::{Inspection, Row, Tool};
 use crate::cassette::model::string_value;
 use crate::cassette::{Cassette, Sender, Transport};
 use crate::report::{guard_runner, visible};
+use crate::secrets::conceal;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
@@ -44,18 +46,19 @@ fn summary(inspection: &Inspection<'_>, out: &mut String) {
     line("format_version", &cassette.format_version());
     line("transport", &cassette.transport().as_str());
     if let Some(recorded_at) = cassette.recorded_at() {
-        line("recorded_at", &recorded_at);
+        line("recorded_at", &conceal::name(&recorded_at));
     }
     if cassette.transport() == Transport::Http {
         if let Some(host) = &inspection.server_host {
-            line("server host", host);
+            line("server host", &conceal::name(host));
         }
         line("exchanges", &inspection.exchanges);
     }
     if let Some(version) = cassette.protocol_version().filter(|v| !v.is_empty()) {
-        line("protocol_version", &version);
+        line("protocol_version", &conceal::name(&version));
     }
     if let Some((name, version)) = cassette.server_info() {
+        let (name, version) = (conceal::name(&name), conceal::name(&version));
         line("server", &format_args!("{name} {version}"));
     }
     line("messages", &inspection.messages);
@@ -90,8 +93,8 @@ fn timeline<'a>(rows: impl Iterator<Item = &'a Row<'a>>, http: bool, out: &mut S
     for Row { message, bytes } in rows {
         let dash = || "-".to_owned();
         let id = message.id().map(|token| match string_value(token) {
-            Some(text) => harmless(&text),
-            None => token.to_owned(),
+            Some(text) => harmless(&conceal::name(&text)),
+            None => conceal::name(token).into_owned(),
         });
         let cells = [
             message.seq().to_string(),
@@ -103,7 +106,7 @@ fn timeline<'a>(rows: impl Iterator<Item = &'a Row<'a>>, http: bool, out: &mut S
             message.kind().as_str().to_owned(),
             message
                 .method()
-                .map_or_else(dash, |method| harmless(&method)),
+                .map_or_else(dash, |method| harmless(&conceal::name(&method))),
             id.unwrap_or_else(dash),
             bytes.to_string(),
             message
@@ -141,15 +144,28 @@ fn timeline_row(cells: &[String; 9], http: bool, out: &mut String) {
 
 fn tool_line(tool: &Tool<'_>, out: &mut String) {
     let description = tool.description.and_then(string_value).unwrap_or_default();
+    // A key of several lines is known by all of them.
+    let description = unless_secret(&description);
     let first = description.split('\n').next().unwrap_or_default();
     let first = first.strip_suffix('\r').unwrap_or(first);
     let _ = writeln!(
         out,
         "{}  ({} args)  {}",
-        at_line_start(&tool.name),
+        at_line_start(&conceal::name(&tool.name)),
         tool.args,
         harmless(first)
     );
+}
+
+/// A text with its secrets cut.
+fn unless_secret(text: &str) -> Cow<'_, str> {
+    let mut shown = text.to_owned();
+    conceal::conceal(&mut shown);
+    if shown == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(shown)
+    }
 }
 
 /// Recorded text inside a line.
@@ -227,15 +243,15 @@ struct ServerInfo {
 
 #[derive(Serialize)]
 struct ToolEntry<'a> {
-    name: &'a str,
-    description: Option<&'a RawValue>,
+    name: Cow<'a, str>,
+    description: Option<Cow<'a, RawValue>>,
     args: usize,
 }
 
 /// The members that only an HTTP recording has.
 #[derive(Serialize)]
 struct Http<'a> {
-    server_host: Option<&'a str>,
+    server_host: Option<Cow<'a, str>>,
     exchanges: usize,
 }
 
@@ -246,7 +262,7 @@ struct TimelineEntry<'a> {
     sender: &'static str,
     kind: &'static str,
     method: Option<String>,
-    id: Option<&'a RawValue>,
+    id: Option<Cow<'a, RawValue>>,
     bytes: usize,
     exchange: Option<u32>,
     channel: Option<&'static str>,
@@ -261,17 +277,18 @@ impl<'a> From<&'a Inspection<'a>> for Document<'a> {
             format_version: cassette.format_version(),
             message_counts: &inspection.counts,
             messages: inspection.messages,
-            protocol_version: cassette.protocol_version().map(Into::into),
-            recorded_at: cassette.recorded_at().map(Into::into),
-            server_info: cassette
-                .server_info()
-                .map(|(name, version)| ServerInfo { name, version }),
+            protocol_version: cassette.protocol_version().map(|v| shown_name(&v)),
+            recorded_at: cassette.recorded_at().map(|at| shown_name(&at)),
+            server_info: cassette.server_info().map(|(name, version)| ServerInfo {
+                name: shown_name(&name),
+                version: shown_name(&version),
+            }),
             timing_span_ms: inspection.span_ms.unwrap_or(0),
             tools: inspection.tools.iter().map(ToolEntry::from).collect(),
             transport: cassette.transport().as_str(),
             unanswered_requests: inspection.unanswered,
             http: http.then_some(Http {
-                server_host: inspection.server_host.as_deref(),
+                server_host: inspection.server_host.as_deref().map(conceal::name),
                 exchanges: inspection.exchanges,
             }),
             timeline: inspection
@@ -285,8 +302,8 @@ impl<'a> From<&'a Inspection<'a>> for Document<'a> {
 impl<'a> From<&'a Tool<'a>> for ToolEntry<'a> {
     fn from(tool: &'a Tool<'a>) -> Self {
         ToolEntry {
-            name: &tool.name,
-            description: tool.description.and_then(token),
+            name: conceal::name(&tool.name),
+            description: tool.description.and_then(|text| token(text, unless_secret)),
             args: tool.args,
         }
     }
@@ -300,8 +317,8 @@ impl<'a> From<&'a Row<'a>> for TimelineEntry<'a> {
             t_offset_ms: message.t_offset_ms(),
             sender: message.sender().as_str(),
             kind: message.kind().as_str(),
-            method: message.method().map(Into::into),
-            id: message.id().and_then(token),
+            method: message.method().map(|method| shown_name(&method)),
+            id: message.id().and_then(|id| token(id, conceal::name)),
             bytes: row.bytes,
             exchange: message.exchange(),
             channel: message.channel().map(|channel| channel.as_str()),
@@ -309,9 +326,19 @@ impl<'a> From<&'a Row<'a>> for TimelineEntry<'a> {
     }
 }
 
-/// A token of the file, to be written with the spelling that it has there.
-fn token(written: &str) -> Option<&RawValue> {
-    serde_json::from_str(written).ok()
+fn shown_name(name: &str) -> String {
+    conceal::name(name).into_owned()
+}
+
+/// A token of the file, to be written with the spelling that it has there unless
+/// something of it is not shown.
+fn token(written: &str, shown: fn(&str) -> Cow<'_, str>) -> Option<Cow<'_, RawValue>> {
+    if let Some(text) = string_value(written)
+        && let Cow::Owned(cut) = shown(&text)
+    {
+        return serde_json::value::to_raw_value(&cut).ok().map(Cow::Owned);
+    }
+    serde_json::from_str(written).ok().map(Cow::Borrowed)
 }
 
 #[cfg(test)]

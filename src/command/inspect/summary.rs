@@ -8,6 +8,7 @@ use crate::cassette::{Cassette, Kind, Message, Sender, Transport};
 use crate::command::grep::GrepError;
 use crate::diff::collect::Collector;
 use crate::diff::surface::Listing;
+use crate::secrets::conceal;
 use crate::wire::compact;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode};
 use std::borrow::Cow;
@@ -87,7 +88,7 @@ pub(super) fn inspect<'a>(
 /// The method, or the kind of a message that has none.
 fn label(message: &Message<'_>) -> String {
     match message.method() {
-        Some(method) => method.into_owned(),
+        Some(method) => conceal::name(&method).into_owned(),
         None => format!("<{}>", message.kind().as_str()),
     }
 }

@@ -293,15 +293,16 @@ fn honest_text_hides_nothing() {
 #[test]
 fn a_finding_covers_what_belongs_together() {
     let text = "x \u{1b}[1m\u{1b}[31mred\u{1b}[0m\nd\u{2060}i\u{2060}s and\nb\u{200b}c";
-    let found: Vec<_> = scan(text)
+    let hidden = scan(text);
+    assert_eq!(hidden[0].times, 3, "all colours of a text are one finding");
+    let found: Vec<_> = hidden
         .into_iter()
         .map(|hidden| (hidden.kind, text.get(hidden.range).unwrap_or_default()))
         .collect();
     assert_eq!(
         found,
         [
-            (Colour, "\u{1b}[1m\u{1b}[31m"),
-            (Colour, "\u{1b}[0m"),
+            (Colour, "\u{1b}[1m"),
             (ZeroWidth, "\u{2060}i\u{2060}"),
             (ZeroWidth, "\u{200b}"),
         ]
@@ -409,4 +410,24 @@ proptest! {
     fn text_without_suspects_hides_nothing(text in "[ -~\n\tа-яА-Яα-ω一-鿿ぁ-ん]{0,200}") {
         prop_assert_eq!(scan(&text), []);
     }
+}
+
+use super::kind;
+
+#[test]
+fn what_occurs_very_often_is_counted_and_what_it_says_is_kept() {
+    let text = "\u{1b}[2Kline of output\n".repeat(10_000);
+    let found = scan(&text);
+    assert_eq!(found.len(), kind::MOST);
+    let places: usize = found.iter().map(|hidden| hidden.times).sum();
+    assert_eq!(places, 10_000);
+    let payload = "\u{e0068}\u{e0069} and some more\n".repeat(2 * kind::MOST_TEXTS);
+    let found = scan(&payload);
+    assert_eq!(found.len(), kind::MOST_TEXTS);
+    let said: usize = found
+        .iter()
+        .filter_map(|hidden| hidden.decoded.as_deref())
+        .map(|decoded| decoded.matches("hi").count())
+        .sum();
+    assert_eq!(said, 2 * kind::MOST_TEXTS);
 }

@@ -29,7 +29,7 @@ use crate::finding::RuleInfo;
 use crate::wire::json::Span;
 
 pub(super) use r002_drift::RULE as DRIFT;
-pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep, variant};
+pub(super) use r013_unchecked::{RULE as UNCHECKED, too_deep, too_many, variant};
 
 /// A rule of lint: what it is, and how it looks.
 pub(crate) struct Rule {
@@ -49,6 +49,9 @@ pub(crate) enum Check {
     /// The session as a whole.
     Session(fn(&Context<'_>, &mut Findings<'_>)),
 }
+
+/// The rules that look for secrets.
+pub(super) const ABOUT_SECRETS: [&str; 2] = ["R005", "R017"];
 
 /// Every rule of lint, in order of id.
 pub(crate) const ALL: &[Rule] = &[

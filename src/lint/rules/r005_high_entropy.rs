@@ -26,11 +26,6 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         .iter()
         .filter(|secret| !matches!(secret.kind, Kind::Shape(_)))
     {
-        findings.secret(
-            reading,
-            secret.range.clone(),
-            secret.to_string(),
-            secret.sample.clone(),
-        );
+        findings.secret(reading, secret);
     }
 }

@@ -3,8 +3,8 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::invisible::{HiddenKind, scan};
-use crate::lint::reading::{Reading, quoted};
+use crate::lint::invisible::HiddenKind;
+use crate::lint::reading::{Reading, quoted_text};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -27,7 +27,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let definition = surface.is_definition() || surface == Surface::ServerRequest;
-    for hidden in scan(reading.value()) {
+    for hidden in reading.hidden() {
         let severity = if definition && !hidden.kind.is_harmless() {
             Severity::Error
         } else if definition || !hidden.kind.is_harmless() {
@@ -36,13 +36,16 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
             Severity::Note
         };
         let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
+        if hidden.times > 1 {
+            message.push_str(&format!(" in {} places", hidden.times));
+        }
         if let Some(decoded) = &hidden.decoded {
             let relation = match hidden.kind {
                 HiddenKind::Hyperlink => "to",
                 _ => "that say",
             };
-            message.push_str(&format!(" {relation} {}", quoted(decoded)));
+            message.push_str(&format!(" {relation} {}", quoted_text(decoded)));
         }
-        findings.text_as(severity, reading, hidden.range, message);
+        findings.text_as(severity, reading, hidden.range.clone(), message);
     }
 }

@@ -4,7 +4,7 @@ use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::encoded::{self, Encoding};
 use crate::lint::findings::Findings;
-use crate::lint::reading::{Reading, signals_of};
+use crate::lint::reading::{Reading, quoted_text, signals_of};
 use crate::lint::signals::{Amount, Strength};
 use crate::lint::surfaces::Surface;
 
@@ -53,7 +53,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
             reading.subject(),
             part.encoding.label(),
             signal.kind.label(),
-            crate::lint::reading::quoted(&part.decoded)
+            quoted_text(&part.decoded)
         );
         findings.text_as(severity, reading, part.range, message);
         if part.encoding == Encoding::Reversed {

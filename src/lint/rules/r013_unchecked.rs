@@ -7,7 +7,7 @@ use crate::cassette::view::Paired;
 use crate::finding::RuleId;
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::run::{Context, Sink};
+use crate::lint::run::{Context, MOST_FINDINGS, Sink};
 use crate::wire::json::{Kind, Scanner, Span, decode};
 use crate::wire::mcp::{Level, method};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 
 /// The depth beyond which a walk does not look; `run` calls this for what it finds there.
 pub(in crate::lint) fn too_deep(at: Span, sink: &mut Sink) {
-    sink.drafts.push(Draft {
+    sink.add(Draft {
         rule: RuleId::bundled(RULE.info.id),
         severity: RULE.info.severity,
         message: format!(
@@ -61,6 +61,25 @@ pub(in crate::lint) fn variant(name: &str, at: Span, member: &str, sink: &mut Si
         Identity::text(name),
         message,
     );
+}
+
+/// For what was found beyond the number of findings that one report lists.
+pub(in crate::lint) fn too_many(at: Span) -> Draft {
+    let message = format!(
+        "more than {MOST_FINDINGS} findings: the rest was not listed; \
+         fix the ones above first, or leave rules out with --ignore"
+    );
+    Draft {
+        rule: RuleId::bundled(RULE.info.id),
+        severity: RULE.info.severity,
+        identity: Identity::text(&message),
+        message,
+        tool: None,
+        value: at,
+        part: None,
+        noun: "report",
+        evidence: None,
+    }
 }
 
 fn check(context: &Context<'_>, paired: &Paired, findings: &mut Findings<'_>) {

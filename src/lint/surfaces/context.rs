@@ -206,7 +206,7 @@ impl Context {
     }
 }
 
-fn all(surface: Surface, names: bool) -> Context {
+pub(super) fn all(surface: Surface, names: bool) -> Context {
     Context::All { surface, names }
 }
 
