@@ -260,6 +260,7 @@ impl BaseSide<'_> {
     ) -> Result<Vec<Subject>, BaseError> {
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
         let mut gone = Vec::new();
+        let there_is = |path: &Path| std::fs::symlink_metadata(directory.join(path)).is_ok();
         let listed: BTreeSet<PathBuf> = files
             .iter()
             .map(|file| selection.shown_as_named(file))
@@ -277,9 +278,12 @@ impl BaseSide<'_> {
                     Some(file) => {
                         known.insert(file, subject);
                     }
-                    // What is there and is no file is told when it is loaded.
+                    // What is there and is no file is told when it is loaded. A file that is
+                    // there belongs to another repository by now, such as a submodule in
+                    // place of a directory: here it is gone.
                     None if listed.contains(&selection.shown_as_named(&subject.path))
-                        && std::fs::symlink_metadata(directory.join(&subject.path)).is_ok() => {}
+                        && there_is(&subject.path)
+                        && !directory.join(&subject.path).is_file() => {}
                     None => gone.push(subject),
                 }
             }
@@ -293,7 +297,7 @@ impl BaseSide<'_> {
         for file in files {
             match known.remove(&file) {
                 Some(subject) => subjects.push(subject),
-                None if deleted(&file) => {}
+                None if !there_is(&file) && deleted(&file) => {}
                 None => subjects.push(Subject::alone(file)),
             }
         }
