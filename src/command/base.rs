@@ -255,9 +255,12 @@ impl BaseSide<'_> {
     pub(crate) fn subjects(
         &self,
         selection: &Selection,
-        files: Vec<PathBuf>,
+        mut files: Vec<PathBuf>,
         directory: &Path,
     ) -> Result<Vec<Subject>, BaseError> {
+        // A file has one past, under however many names links give it.
+        let mut seen = BTreeSet::new();
+        files.retain(|file| seen.insert(behind_links(&directory.join(file))));
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
         let mut gone = Vec::new();
         let there_is = |path: &Path| std::fs::symlink_metadata(directory.join(path)).is_ok();
@@ -341,6 +344,15 @@ impl BaseSide<'_> {
             .filter(|(_, side)| parent.starts_with(side.repository.root()))
             .max_by_key(|(_, side)| depth(side))
             .map(|(index, _)| index)
+    }
+}
+
+/// The same file by the real path of its directory.
+fn behind_links(path: &Path) -> PathBuf {
+    let real = path.parent().map(Path::canonicalize);
+    match (real, path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => normal(path),
     }
 }
 
