@@ -250,11 +250,15 @@ impl BaseSide<'_> {
     pub(crate) fn subjects(
         &self,
         selection: &Selection,
-        files: Vec<PathBuf>,
+        mut files: Vec<PathBuf>,
         directory: &Path,
     ) -> Result<Vec<Subject>, BaseError> {
+        // A file has one past, under however many names links give it.
+        let mut seen = BTreeSet::new();
+        files.retain(|file| seen.insert(behind_links(&directory.join(file))));
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
         let mut gone = Vec::new();
+        let there_is = |path: &Path| std::fs::symlink_metadata(directory.join(path)).is_ok();
         let listed: BTreeSet<PathBuf> = files
             .iter()
             .map(|file| selection.shown_as_named(file))
@@ -272,9 +276,12 @@ impl BaseSide<'_> {
                     Some(file) => {
                         known.insert(file, subject);
                     }
-                    // What is there and is no file is told when it is loaded.
+                    // What is there and is no file is told when it is loaded. A file that is
+                    // there belongs to another repository by now, such as a submodule in
+                    // place of a directory: here it is gone.
                     None if listed.contains(&selection.shown_as_named(&subject.path))
-                        && std::fs::symlink_metadata(directory.join(&subject.path)).is_ok() => {}
+                        && there_is(&subject.path)
+                        && !directory.join(&subject.path).is_file() => {}
                     None => gone.push(subject),
                 }
             }
@@ -288,7 +295,7 @@ impl BaseSide<'_> {
         for file in files {
             match known.remove(&file) {
                 Some(subject) => subjects.push(subject),
-                None if deleted(&file) => {}
+                None if !there_is(&file) && deleted(&file) => {}
                 None => subjects.push(Subject::alone(file)),
             }
         }
@@ -332,6 +339,15 @@ impl BaseSide<'_> {
             .filter(|(_, side)| parent.starts_with(side.repository.root()))
             .max_by_key(|(_, side)| depth(side))
             .map(|(index, _)| index)
+    }
+}
+
+/// The same file by the real path of its directory.
+fn behind_links(path: &Path) -> PathBuf {
+    let real = path.parent().map(Path::canonicalize);
+    match (real, path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => normal(path),
     }
 }
 

@@ -147,7 +147,13 @@ impl Context {
     /// How a report in a file looks: the same on every machine.
     pub(crate) fn style_of_files(&self) -> Style {
         let workspace = self.workspace.as_deref();
-        let below = workspace.and_then(|root| self.directory.strip_prefix(root).ok());
+        // The working directory has no symbolic links in it, the variable may have some.
+        let below = workspace.and_then(|root| {
+            let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+            let directory = &self.directory;
+            let below = directory.strip_prefix(root);
+            below.or_else(|_| directory.strip_prefix(real)).ok()
+        });
         Style {
             github_actions: self.github_actions,
             workspace: workspace.map(|root| root.display().to_string()),

@@ -39,6 +39,8 @@ pub(crate) struct Selection {
     /// Absolute, without symbolic links.
     directory: PathBuf,
     files: Vec<PathBuf>,
+    /// Arguments that are globs, or the names of files that only the other side has.
+    perhaps: Vec<PathBuf>,
     globs: Vec<Glob>,
 }
 
@@ -80,6 +82,7 @@ impl Selection {
                 std::fs::symlink_metadata(&there).is_err() && text.contains(['*', '?', '[', '{'])
             }) {
                 selection.add_glob(glob, glob, &selection.directory.clone())?;
+                selection.perhaps.push(argument.clone());
             } else {
                 selection.files.push(argument.clone());
             }
@@ -118,6 +121,7 @@ impl Selection {
                 .canonicalize()
                 .unwrap_or_else(|_| directory.to_owned()),
             files: Vec::new(),
+            perhaps: Vec::new(),
             globs: Vec::new(),
         }
     }
@@ -158,20 +162,23 @@ impl Selection {
     pub(crate) fn wants(&self, path: &Path) -> bool {
         self.places().any(|place| place.matcher.is_match(path))
             || self
-                .files
-                .iter()
+                .named()
                 .any(|file| normal(&self.directory.join(file)) == path)
     }
 
     /// Directories below which everything lies that [`Selection::wants`] wants.
     pub(crate) fn starts(&self) -> BTreeSet<PathBuf> {
-        let named = self.files.iter().filter_map(|file| {
+        let named = self.named().filter_map(|file| {
             let path = normal(&self.directory.join(file));
             path.parent().map(Path::to_owned)
         });
         named
             .chain(self.places().map(|place| place.start.clone()))
             .collect()
+    }
+
+    fn named(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(&self.perhaps)
     }
 
     fn places(&self) -> impl Iterator<Item = &Place> {
@@ -433,12 +440,20 @@ mod tests {
     fn what_is_gone_is_wanted_by_name_and_by_glob() {
         let folder = tree(&["t/b.mcp.json"]);
         let root = folder.path().canonicalize().unwrap();
-        let given = ["gone.mcp.json", "t/../also.mcp.json", "t/*.mcp.json"].map(PathBuf::from);
+        let given = [
+            "gone.mcp.json",
+            "t/../also.mcp.json",
+            "t/*.mcp.json",
+            "x[1].json",
+        ];
+        let given = given.map(PathBuf::from);
         let selection = Selection::of_arguments(&given, folder.path()).unwrap();
         for (path, wanted) in [
             ("gone.mcp.json", true),
             ("also.mcp.json", true),
             ("t/gone.mcp.json", true),
+            ("x[1].json", true),
+            ("x1.json", true),
             ("t/u/gone.mcp.json", false),
             ("other.mcp.json", false),
         ] {

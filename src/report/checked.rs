@@ -110,7 +110,10 @@ impl Checked {
     /// A run that could not begin.
     pub(crate) fn failed(error: String, exit_code: u8, fail_on: Severity) -> Self {
         Checked {
-            base: BaseShown::default(),
+            base: BaseShown {
+                commit: None,
+                reason: "not known, because the run could not begin".to_owned(),
+            },
             cassettes: Vec::new(),
             errors: vec![error],
             exit_code,

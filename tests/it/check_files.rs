@@ -489,6 +489,32 @@ fn a_file_can_be_the_baseline_of_one_cassette() {
 }
 
 #[test]
+fn a_deleted_cassette_can_be_named_whatever_its_name() {
+    let repository = Repository::with(&[("x[1].mcp.json", &clean())]);
+    repository.remove("x[1].mcp.json");
+    let checked = repository.check(&["--base", "HEAD", "x[1].mcp.json"]);
+    assert_eq!(checked.statuses(), [("x[1].mcp.json", "deleted", "")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_a_link_gives_another_name_has_its_own_past() {
+    let repository = Repository::with(&[("real/a.mcp.json", &poisoned())]);
+    std::os::unix::fs::symlink("real", repository.root.join("link")).unwrap();
+    repository.commit(&[]);
+    let arguments = [
+        "--base",
+        "HEAD",
+        "real/a.mcp.json",
+        "link/a.mcp.json",
+        "link",
+    ];
+    let checked = repository.check(&arguments);
+    assert_eq!(checked.statuses(), [("real/a.mcp.json", "unchanged", "")]);
+    assert_eq!(checked.run.code, 0, "{}", checked.run.all());
+}
+
+#[test]
 fn the_same_file_under_two_names_is_one_cassette() {
     let repository = Repository::with(&[("t/a.mcp.json", &poisoned())]);
     let checked = repository.check(&["--base", "HEAD", "t/../t/a.mcp.json", "t/a.mcp.json", "t"]);

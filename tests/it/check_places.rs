@@ -121,6 +121,36 @@ fn a_cassette_in_a_submodule_is_compared_with_the_commit_that_the_base_has_of_it
     assert_eq!(checked.commit(), main);
 }
 
+#[test]
+fn a_submodule_in_place_of_a_directory_has_no_past_and_is_refused() {
+    let inner = Repository::with(&[("a.mcp.json", &tool("echo", "Returns any text."))]);
+    let outer = Repository::with(&[("t/a.mcp.json", &clean())]);
+    outer.git(&["rm", "-q", "t/a.mcp.json"]);
+    outer.git(&["submodule", "--quiet", "add", &inner.url(), "t"]);
+    let head = outer.commit(&[]);
+    let event = Event::push(&outer.id("HEAD~1"), &head);
+    let step = outer.step(&event, &[]);
+    assert_eq!(step.run.code, 2, "{}", step.run.all());
+    let words = "t: is a directory in the base commit";
+    assert!(step.run.stderr.contains(words), "{}", step.run.all());
+    let run = outer.run(&["check", "--base", "HEAD~1"]);
+    assert_eq!(run.code, 2, "{}", run.all());
+}
+
+#[cfg(unix)]
+#[test]
+fn annotations_name_files_from_the_root_of_a_checkout_that_a_link_leads_to() {
+    let repository = Repository::with(&[("sub/a.mcp.json", &poisoned())]);
+    let link = repository.beside("link");
+    std::os::unix::fs::symlink(&repository.root, &link).unwrap();
+    let link = link.display().to_string();
+    let variables = [("GITHUB_WORKSPACE", link.as_str())];
+    let event = Event::other("schedule", "");
+    let step = repository.step_in("sub", &event, &[], &variables);
+    let annotation = "::error file=sub/a.mcp.json,";
+    assert!(step.run.stdout.contains(annotation), "{}", step.run.all());
+}
+
 /// Makes the tree somebody else's. This takes a superuser: this process, or `sudo` where
 /// it asks for nothing. Where there is neither, what libgit2 says of owners cannot be
 /// brought about, and the test fails rather than passing without having looked.
