@@ -120,7 +120,7 @@ enum Command {
     /// Take secrets and personal data out of existing cassettes
     ///
     /// Values under telling names (`token`, `password`, `x-api-key`) become REDACTED, addresses,
-    /// numbers and keys in text become markers such as <EMAIL>_d82504dac960: the same value gets
+    /// numbers and keys in text become markers such as `<EMAIL>_d82504dac960`: the same value gets
     /// the same marker, so that the recording still replays. Everything else keeps its bytes.
     Redact(RedactArgs),
     /// Show what is in a cassette
@@ -217,7 +217,7 @@ struct BaseArgs {
 #[derive(Args)]
 #[command(after_long_help = examples::CHECK)]
 struct CheckArgs {
-    /// Cassettes, directories and globs [default: [check] cassettes of the configuration, or
+    /// Cassettes, directories and globs [default: `[check] cassettes` of the configuration, or
     /// every *.mcp.json]
     #[arg(value_name = "PATH|GLOB")]
     paths: Vec<PathBuf>,

@@ -39,22 +39,30 @@ pub(crate) fn stricter(base: &LintSettings, head: &LintSettings, known: &[String
             min_length: base.entropy.min_length.min(head.entropy.min_length),
             allow: both(&base.entropy.allow, &head.entropy.allow),
         },
-        accept: head
-            .accept
-            .iter()
-            .filter(|entry| base.accept.iter().any(|other| same(other, entry)))
-            .cloned()
-            .collect(),
+        accept: accepted(base, head).0,
     }
 }
 
 /// The accept entries that only the change itself has.
 pub(crate) fn pending(base: &LintSettings, head: &LintSettings) -> Vec<Accept> {
-    head.accept
-        .iter()
-        .filter(|entry| !base.accept.iter().any(|other| same(other, entry)))
-        .cloned()
-        .collect()
+    accepted(base, head).1
+}
+
+/// The entries of the change that the base has too, and those that it has not. Each
+/// entry of the base stands for one: of a copy that the change adds, the base says nothing.
+fn accepted(base: &LintSettings, head: &LintSettings) -> (Vec<Accept>, Vec<Accept>) {
+    let mut left: Vec<&Accept> = base.accept.iter().collect();
+    let (mut known, mut new) = (Vec::new(), Vec::new());
+    for entry in &head.accept {
+        match left.iter().position(|other| same(other, entry)) {
+            Some(place) => {
+                left.remove(place);
+                known.push(entry.clone());
+            }
+            None => new.push(entry.clone()),
+        }
+    }
+    (known, new)
 }
 
 /// The packs of the base in its order, then those that only the change names.
@@ -203,6 +211,14 @@ mod tests {
         };
         assert_eq!(prints(stricter(&base, &head, &known()).accept), ['b']);
         assert_eq!(prints(pending(&base, &head)), ['c']);
+    }
+
+    #[test]
+    fn a_copy_of_an_entry_is_one_of_its_own() {
+        let base = settings(&accept('a', ""));
+        let head = settings(&(accept('a', "") + &accept('a', "")));
+        assert_eq!(stricter(&base, &head, &known()).accept.len(), 1);
+        assert_eq!(pending(&base, &head).len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! then rewrites one message at a time, so that it serves a running recorder, an
 //! existing cassette and the check of one alike. Untouched messages keep their bytes;
 //! of a changed one only the changed tokens are written anew. What was replaced is
-//! never told: a [`Hit`] carries the rule, the place and a masked sample.
+//! never told: a `Hit` carries the rule, the place and a masked sample.
 //!
 //! Structural rules (`locator`, `names`) go by the name or place of a value, packs
 //! (`pack`, `bundled`) by what the text looks like. They apply to data: the protocol's

@@ -74,7 +74,7 @@ impl Concept {
         1 << (self as u32)
     }
 
-    /// Whether honest text seldom has such a word. Each of [`COMBINATIONS`] has one.
+    /// Whether honest text seldom has such a word. Each of `COMBINATIONS` has one.
     pub(super) fn is_anchor(self) -> bool {
         match self {
             Concept::OverrideVerb
