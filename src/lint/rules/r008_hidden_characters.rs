@@ -4,6 +4,7 @@ use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::invisible::{HiddenKind, scan};
+use crate::lint::padding;
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
 
@@ -44,5 +45,22 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
             message.push_str(&format!(" {relation} {}", quoted(decoded)));
         }
         findings.text_as(severity, reading, hidden.range, message);
+    }
+    if definition {
+        blanks(reading, findings);
+    }
+}
+
+/// Blanks that push the rest of a definition out of sight. A warning: a careless paste
+/// looks the same.
+fn blanks(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    for run in padding::concealing(reading.value()) {
+        let value = reading.value();
+        let count = value.get(run.clone()).unwrap_or_default().chars().count();
+        let message = format!(
+            "{} has {count} blank characters in a row, which push the rest of it out of sight",
+            reading.subject()
+        );
+        findings.text_as(Severity::Warning, reading, run, message);
     }
 }
