@@ -5,6 +5,7 @@
 //! becomes a [`Report`] with places in the file.
 
 mod ansi;
+mod disguise;
 mod drift;
 mod encoded;
 mod findings;

@@ -1,6 +1,7 @@
 //! One text as the rules see it: what it is, whose it is, and what it asks for.
 
 use super::Settings;
+use super::disguise;
 use super::fold;
 use super::padding;
 use super::run::Context;
@@ -10,6 +11,7 @@ use crate::secrets::{self, Place, Secret, TextContext};
 use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// Whose text it is.
 #[derive(Clone, Debug)]
@@ -207,6 +209,9 @@ fn may_signal(window: &str, amount: Amount) -> bool {
     let views = fold::fold_into(&mut buffer, window);
     signals::may_signal(views.plain, amount)
         || views.differ() && signals::may_signal(views.skeleton, amount)
+        || disguise::views(views.skeleton)
+            .iter()
+            .any(|view| signals::may_signal(view.text(), amount))
 }
 
 fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signal>) {
@@ -223,10 +228,20 @@ fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signa
                 continue;
             }
             let folded = fold::fold_mapped(fold, view);
-            for mut signal in signals::read(folded.text()) {
-                let original = folded.original_range(signal.range);
+            let mut add = |mut signal: Signal, range: Range<usize>| {
+                let original = folded.original_range(range);
                 signal.range = offset + original.start..offset + original.end;
                 found.push(signal);
+            };
+            for signal in signals::read(folded.text()) {
+                let range = signal.range.clone();
+                add(signal, range);
+            }
+            for disguised in disguise::views(folded.text()) {
+                for signal in signals::read(disguised.text()) {
+                    let range = disguised.original_range(signal.range.clone());
+                    add(signal, range);
+                }
             }
         }
     }

@@ -127,6 +127,11 @@ pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
     false
 }
 
+/// Parts a folded text whose spaces are lost into words, as far as they are known.
+pub(crate) fn segment(joined: &str) -> String {
+    vocabulary().segment(joined)
+}
+
 fn is_complete(concepts: &[Concept], seen: u32) -> bool {
     concepts.iter().all(|concept| seen & concept.bit() != 0)
 }

@@ -3,7 +3,7 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::invisible::{HiddenKind, scan};
+use crate::lint::invisible::{Hidden, HiddenKind, scan, scan_meaningless};
 use crate::lint::padding;
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
@@ -36,19 +36,33 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         } else {
             Severity::Note
         };
-        let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
-        if let Some(decoded) = &hidden.decoded {
-            let relation = match hidden.kind {
-                HiddenKind::Hyperlink => "to",
-                _ => "that say",
-            };
-            message.push_str(&format!(" {relation} {}", quoted(decoded)));
-        }
-        findings.text_as(severity, reading, hidden.range, message);
+        report(reading, findings, hidden, severity);
     }
     if definition {
+        for hidden in scan_meaningless(reading.value()) {
+            let breaks_word = hidden.decoded.is_some() && hidden.kind != HiddenKind::Replacement;
+            let severity = if breaks_word {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            report(reading, findings, hidden, severity);
+        }
         blanks(reading, findings);
     }
+}
+
+fn report(reading: &Reading<'_>, findings: &mut Findings<'_>, hidden: Hidden, severity: Severity) {
+    let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
+    if let Some(decoded) = &hidden.decoded {
+        let relation = match hidden.kind {
+            HiddenKind::Hyperlink => "to",
+            kind if kind.is_doubtful() => "in a word,",
+            _ => "that say",
+        };
+        message.push_str(&format!(" {relation} {}", quoted(decoded)));
+    }
+    findings.text_as(severity, reading, hidden.range, message);
 }
 
 /// Blanks that push the rest of a definition out of sight. A warning: a careless paste

@@ -141,6 +141,7 @@ pub(super) struct Vocabulary {
     all: OnceLock<Option<AhoCorasick>>,
     some: OnceLock<Option<AhoCorasick>>,
     much: OnceLock<Option<AhoCorasick>>,
+    joined: OnceLock<Option<AhoCorasick>>,
 }
 
 /// The words of all languages.
@@ -151,6 +152,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
         all: OnceLock::new(),
         some: OnceLock::new(),
         much: OnceLock::new(),
+        joined: OnceLock::new(),
     })
 }
 
@@ -226,6 +228,40 @@ impl Vocabulary {
             let word = self.words.get(found.pattern().as_usize())?;
             Some((*word, found.range()))
         })
+    }
+}
+
+impl Vocabulary {
+    /// Parts a text without spaces into the words that it holds, the longest first; what
+    /// is between them is left together.
+    pub(super) fn segment(&self, joined: &str) -> String {
+        let build = || {
+            let words = self.words.iter().map(|word| word.text.replace(' ', ""));
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .build(words)
+                .ok()
+        };
+        let automaton = self.joined.get_or_init(build).as_ref();
+        let mut parts = Vec::new();
+        let mut done = 0;
+        for found in automaton
+            .into_iter()
+            .flat_map(|words| words.find_iter(joined))
+        {
+            let word = self.words.get(found.pattern().as_usize());
+            // Two letters are a word by chance.
+            let Some(word) = word.filter(|word| word.text.len() > 2) else {
+                continue;
+            };
+            parts.push(joined.get(done..found.start()).unwrap_or_default());
+            parts.push(word.text);
+            done = found.end();
+        }
+        parts.push(joined.get(done..).unwrap_or_default());
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
     }
 }
 
