@@ -17,12 +17,19 @@ const FILES: &[&str] = &[include_str!("../words/en.toml")];
 pub(super) enum Concept {
     OverrideVerb,
     Instructions,
+    Settings,
     Prior,
+    Extent,
+    Current,
     User,
+    Crowd,
     Negation,
     TellVerb,
+    ShowVerb,
     Conceal,
+    Unseen,
     Condition,
+    Param,
     PrivatePath,
     Private,
     TransferVerb,
@@ -38,6 +45,7 @@ pub(super) enum Concept {
     /// "You must call": ordinary in a definition, an order in a result.
     Imperative,
     About,
+    Sample,
 }
 
 impl Concept {
@@ -46,12 +54,19 @@ impl Concept {
         Some(match key {
             "override_verb" => Concept::OverrideVerb,
             "instructions" => Concept::Instructions,
+            "settings" => Concept::Settings,
             "prior" => Concept::Prior,
+            "extent" => Concept::Extent,
+            "current" => Concept::Current,
             "user" => Concept::User,
+            "crowd" => Concept::Crowd,
             "negation" => Concept::Negation,
             "tell_verb" => Concept::TellVerb,
+            "show_verb" => Concept::ShowVerb,
             "conceal" => Concept::Conceal,
+            "unseen" => Concept::Unseen,
             "condition" => Concept::Condition,
+            "param" => Concept::Param,
             "private_path" => Concept::PrivatePath,
             "private" => Concept::Private,
             "transfer_verb" => Concept::TransferVerb,
@@ -66,6 +81,7 @@ impl Concept {
             "role_change" => Concept::RoleChange,
             "imperative" => Concept::Imperative,
             "about" => Concept::About,
+            "sample" => Concept::Sample,
             _ => return None,
         })
     }
@@ -80,6 +96,7 @@ impl Concept {
             Concept::OverrideVerb
             | Concept::Negation
             | Concept::Conceal
+            | Concept::Unseen
             | Concept::PrivatePath
             | Concept::Private
             | Concept::Address
@@ -90,15 +107,22 @@ impl Concept {
             | Concept::RoleChange
             | Concept::Imperative => true,
             Concept::Instructions
+            | Concept::Settings
             | Concept::Prior
+            | Concept::Extent
+            | Concept::Current
             | Concept::User
+            | Concept::Crowd
             | Concept::TellVerb
+            | Concept::ShowVerb
             | Concept::Condition
+            | Concept::Param
             | Concept::TransferVerb
             | Concept::ReadVerb
             | Concept::Sink
             | Concept::EmphasisTag
-            | Concept::About => false,
+            | Concept::About
+            | Concept::Sample => false,
         }
     }
 }
