@@ -87,15 +87,7 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
             decoded: chunks,
         });
     }
-    for (range, token) in wrapped(text, definition) {
-        if let Some(decoded) = decode_base64(&token).and_then(|bytes| readable(&bytes)) {
-            parts.push(Part {
-                encoding: Encoding::Base64,
-                range,
-                decoded,
-            });
-        }
-    }
+    parts.extend(wrapped(text, definition));
     if let Some(decoded) = decode_percent(text) {
         parts.push(Part {
             encoding: Encoding::Percent,
@@ -140,12 +132,19 @@ const NARROWEST: usize = 8;
 /// Base64 in columns narrower than [`SHORTEST_RUN`], with the lines put together: equal
 /// pieces of which only the last may be shorter. In definitions any blank may part them,
 /// in other text, of which there is more, the end of a line.
-fn wrapped(text: &str, definition: bool) -> Vec<(Range<usize>, String)> {
+fn wrapped(text: &str, definition: bool) -> Vec<Part> {
     let mut found = Vec::new();
     let mut block = Block::default();
     let mut piece = |range: Range<usize>, piece: &str| {
-        if let Some(done) = block.take(range, piece) {
-            found.push(done);
+        let Some((range, token)) = block.take(range, piece) else {
+            return;
+        };
+        if let Some(decoded) = decode_base64(&token).and_then(|bytes| readable(&bytes)) {
+            found.push(Part {
+                encoding: Encoding::Base64,
+                range,
+                decoded,
+            });
         }
     };
     let mut at = 0;

@@ -101,10 +101,7 @@ mod tests {
     #[test]
     fn blanks_conceal_only_what_comes_after_them() {
         let long = " ".repeat(LONGEST_HONEST + 1);
-        assert_eq!(
-            concealing(&format!("a{long}b")).collect::<Vec<_>>(),
-            [1..202]
-        );
+        assert_eq!(concealing(&format!("a{long}b")).next(), Some(1..202));
         assert_eq!(concealing(&format!("a{long}")).count(), 0);
         assert_eq!(concealing(&format!("a{}b", " ".repeat(200))).count(), 0);
         let wide = "\u{a0}".repeat(150);

@@ -199,6 +199,9 @@ impl<'a> Hits<'a> {
             if !stands_alone(text, range.clone(), word.stem) {
                 continue;
             }
+            if word.concept == Concept::Address && !clause::addresses(text, range.clone()) {
+                continue;
+            }
             about |= word.concept == Concept::About;
             samples |= word.concept == Concept::Sample;
             list.push(Hit {

@@ -20,5 +20,6 @@ mod loading;
 mod recordings;
 mod redaction;
 mod rules;
+mod signals;
 mod support;
 mod usage;

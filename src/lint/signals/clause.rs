@@ -258,18 +258,57 @@ impl Hits<'_> {
             (false, true) => Strength::Cited,
             (false, false) => return None,
         };
-        let before = self
-            .text
-            .get(..range.start)
-            .unwrap_or_default()
-            .trim_end_matches([' ', '"', '\'']);
-        let opened = self.text.get(..range.start).unwrap_or_default().trim_end();
-        let quote_before = opened
-            .ends_with(['"', '\'', '\u{201c}', '\u{2018}', '\u{ab}', '>', '`'])
-            || before.len() < opened.len();
+        let before = self.text.get(..range.start).unwrap_or_default();
         let rest = self.text.get(range.end..).unwrap_or_default();
         let rest = rest.get(..floor_boundary(rest, 64)).unwrap_or_default();
-        let quote_after = rest.contains(['"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', '`']);
-        (quote_before && (quote_after || opened.ends_with('>'))).then_some(strength)
+        let closes = rest.contains(['"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', '`']);
+        let is_line = before.trim_end().ends_with('>');
+        (is_line || closes && is_open(before)).then_some(strength)
+    }
+}
+
+/// Whether a quotation begins in the text, not long before its end, and does not end there.
+fn is_open(text: &str) -> bool {
+    const REACH: usize = 160;
+    let from = floor_boundary(text, text.len().saturating_sub(REACH));
+    let near = text.get(from..).unwrap_or_default();
+    let mut open = false;
+    let mut before = from == 0;
+    for (at, c) in near.char_indices() {
+        let after = near
+            .get(at + c.len_utf8()..)
+            .and_then(|rest| rest.chars().next());
+        let begins = before && !after.is_some_and(char::is_whitespace);
+        match c {
+            '\u{201c}' | '\u{ab}' => open = true,
+            '\u{201d}' | '\u{bb}' => open = false,
+            // An apostrophe within a word is neither.
+            '"' | '\'' | '`' if begins => open = true,
+            '"' | '`' => open = false,
+            '\'' if !after.is_some_and(char::is_alphanumeric) => open = false,
+            _ => {}
+        }
+        before = c.is_whitespace() || matches!(c, '(' | '[' | ':' | ',' | '>' | '/');
+    }
+    open
+}
+
+/// Whether a word for the model stands where one is spoken to: "assistant: ...", "the
+/// assistant must ..."; not "an assistant: ...", "a message to the assistant".
+pub(super) fn addresses(text: &str, range: Range<usize>) -> bool {
+    const TOLD: &[&str] = &[
+        "must", "should", "shall", "has", "needs", "need", "is", "will", "ought", "always", "never",
+    ];
+    let before = text.get(..range.start).unwrap_or_default();
+    let rest = text.get(range.end..).unwrap_or_default();
+    match text.get(range).unwrap_or_default() {
+        "assistant:" | "assistant," => !["an ", "each ", "new ", "your ", "of "]
+            .iter()
+            .any(|article| before.ends_with(article)),
+        "the assistant" => {
+            let next = rest.split(|c: char| !c.is_alphanumeric()).nth(1);
+            rest.starts_with([':', ',']) || next.is_some_and(|next| TOLD.contains(&next))
+        }
+        _ => true,
     }
 }

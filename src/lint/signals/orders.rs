@@ -30,6 +30,22 @@ const PUTTING: &[&str] = &[
     "share", "fill",
 ];
 
+/// The verbs that say nothing of where something goes.
+const VAGUE: &[&str] = &[
+    "pass", "passing", "include", "put", "append", "copy", "give", "insert", "embed", "write",
+    "add", "provide", "fill", "dump", "return", "call", "push",
+];
+
+/// The private files that programs are meant to read.
+const OF_PROJECTS: &[&str] = &[
+    ".env",
+    ".env file",
+    "mcp.json",
+    ".npmrc",
+    ".kube/config",
+    ".docker/config.json",
+];
+
 /// The verbs of a description of what a tool does.
 const TOLD: &[&str] = &["uploads", "sends", "transmits", "receives", "collects"];
 
@@ -54,6 +70,9 @@ impl Hits<'_> {
 
     fn overridden_instructions(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
         let object = self.after(at, Concept::Instructions, 60)?;
+        if object.clause != verb.clause && OF_DATA.contains(&self.word(verb)) {
+            return None;
+        }
         let qualified = [Concept::Prior, Concept::Extent, Concept::Current]
             .iter()
             .any(|concept| self.qualifies(at, verb, object, *concept));
@@ -71,24 +90,28 @@ impl Hits<'_> {
     fn overridden_settings(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
         let object = self.after(at, Concept::Settings, 60)?;
         let strength = if self.qualifies(at, verb, object, Concept::Prior) {
-            let phrase = self.text.get(verb.start..object.end).unwrap_or_default();
-            let of_reader = phrase.contains(" your ") || phrase.contains("user's ");
-            if OF_DATA.contains(&self.word(verb)) && !of_reader {
+            if OF_DATA.contains(&self.word(verb)) && !self.is_of_reader(verb, object) {
                 Strength::Doubtful
             } else {
                 Strength::Strong
             }
-        } else if self.qualifies(at, verb, object, Concept::Extent) {
+        } else if self.qualifies(at, verb, object, Concept::Extent) && self.is_bare(at, object) {
             Strength::Doubtful
         } else {
             return None;
         };
         let told = self.is_param(verb) || self.is_about_data(object) || self.has_subject(verb);
-        match (told, self.is_pressed(at)) {
+        let pressed = self.is_pressed(at) || self.is_of_reader(verb, object);
+        match (told, pressed) {
             (true, true) => Some((object, Strength::Doubtful)),
             (true, false) => None,
             (false, _) => Some((object, strength)),
         }
+    }
+
+    fn is_of_reader(&self, verb: Hit, object: Hit) -> bool {
+        let phrase = self.text.get(verb.start..object.end).unwrap_or_default();
+        phrase.contains(" your ") || phrase.contains("user's ")
     }
 
     fn overridden_user(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
@@ -113,11 +136,30 @@ impl Hits<'_> {
     fn qualifies(&self, at: usize, verb: Hit, object: Hit, concept: Concept) -> bool {
         let between = |hit: &Hit| hit.start >= verb.end && hit.end <= object.start;
         let behind = |hit: &Hit| hit.start >= object.end && hit.start - object.end <= 12;
+        // "Rows above the limits" are not the limits above.
+        let is_place =
+            |hit: &Hit| self.word(*hit) == "above" && self.behind(*hit).starts_with(" the ");
         self.list
             .iter()
             .skip(at)
             .take_while(|hit| hit.start <= object.end + 12)
-            .any(|hit| hit.concept == concept && (between(hit) || behind(hit)))
+            .any(|hit| hit.concept == concept && (between(hit) || behind(hit)) && !is_place(hit))
+    }
+
+    /// Whether it is "all rules" rather than "all cache rules", which are not the reader's.
+    fn is_bare(&self, at: usize, object: Hit) -> bool {
+        const SMALL: &[&str] = &["of", "the", "and", "other", "such"];
+        let extent = self
+            .list
+            .iter()
+            .skip(at)
+            .take_while(|hit| hit.end <= object.start)
+            .filter(|hit| matches!(hit.concept, Concept::Extent | Concept::Current))
+            .last();
+        extent.is_none_or(|extent| {
+            let between = self.text.get(extent.end..object.start).unwrap_or_default();
+            between.split_whitespace().all(|word| SMALL.contains(&word))
+        })
     }
 
     pub(super) fn concealment(&self, add: Add<'_>) {
@@ -203,9 +245,8 @@ impl Hits<'_> {
                     .is_some_and(|rest| rest.starts_with(this))
         });
         let ordered = ORDERS.iter().any(|order| clause.contains(order)) && !self.is_param(hit);
-        if of_itself || ordered && !self.is_third_person(hit) {
-            Some(Strength::Strong)
-        } else if self.is_pressed(at) {
+        let ordered = ordered && !self.is_third_person(hit);
+        if of_itself || ordered || self.is_pressed(at) {
             Some(Strength::Strong)
         } else if self.near(at, Concept::Prime, 300, 2).is_some()
             || self.near(at, Concept::PrivatePath, 300, 2).is_some()
@@ -219,11 +260,7 @@ impl Hits<'_> {
     /// "Do not tell the user": what is said in a conversation is said by the reader.
     fn untold(&self, at: usize, negation: Hit) -> Option<(Hit, Strength)> {
         let verb = self.after(at, Concept::TellVerb, 25)?;
-        let verb_at = self.index(verb);
-        let person = |concept| {
-            self.after(verb_at, concept, 60)
-                .filter(|user| self.is_person(*user))
-        };
+        let person = |concept| self.person_after(verb, concept);
         let user = person(Concept::User).or_else(|| person(Concept::Crowd))?;
         let without = self.word(negation) == "without";
         let strength = if without && self.is_third_person(negation) {
@@ -231,10 +268,16 @@ impl Hits<'_> {
                 return None;
             }
             Strength::Doubtful
-        } else if self.is_param(negation) {
+        } else if self.is_param(negation)
+            || user.concept == Concept::Crowd && !self.is_told_of(user)
+        {
             Strength::Doubtful
         } else {
-            self.under_condition(verb)
+            match self.under_condition(verb) {
+                // A claim that is not true yet is honestly kept back.
+                Strength::Doubtful if self.behind(user).starts_with(" that ") => Strength::Quoted,
+                strength => strength,
+            }
         };
         Some((user, strength))
     }
@@ -242,17 +285,79 @@ impl Hits<'_> {
     /// "Without notifying the user": programs do that too, and to many people.
     fn unshown(&self, at: usize, negation: Hit) -> Option<(Hit, Strength)> {
         let verb = self.after(at, Concept::ShowVerb, 25)?;
-        let user = self
-            .after(self.index(verb), Concept::User, 60)
-            .filter(|user| self.is_person(*user))?;
+        let user = self.person_after(verb, Concept::User)?;
         let strength = match self.word(negation) {
             "cannot" | "can't" | "may not" | "no need to" => return None,
             "without" if self.is_third_person(negation) || self.is_param(negation) => return None,
             "without" if !self.is_pressed(at) && !self.is_passing_on(at) => Strength::Doubtful,
-            _ if self.is_param(negation) => Strength::Doubtful,
+            _ if self.is_param(negation) || !self.is_about_this(verb, user) => Strength::Doubtful,
             _ => self.under_condition(verb),
         };
         Some((user, strength))
+    }
+
+    /// The person that something is told, unless it is the person who is spoken of.
+    fn person_after(&self, verb: Hit, concept: Concept) -> Option<Hit> {
+        const SPEAKING_OF: &[&str] = &[
+            "mention",
+            "mentioning",
+            "reveal",
+            "revealing",
+            "disclose",
+            "disclosing",
+            "explain",
+            "explaining",
+            "discuss",
+            "discussing",
+            "acknowledge",
+            "refer to",
+            "bring up",
+            "describe",
+            "describing",
+            "share",
+            "sharing",
+        ];
+        let at = self.index(verb);
+        let user = self
+            .after(at, concept, 60)
+            .filter(|user| self.is_person(*user))?;
+        let between = self
+            .text
+            .get(verb.end..user.start)
+            .unwrap_or_default()
+            .trim();
+        let spoken_of =
+            SPEAKING_OF.contains(&self.word(verb)) && matches!(between, "" | "the" | "a");
+        (!spoken_of && !self.behind(user).starts_with("'s ")).then_some(user)
+    }
+
+    /// Whether what a person is told comes next: "users about it", "users that ...".
+    fn is_told_of(&self, user: Hit) -> bool {
+        let rest = self.behind(user);
+        let next = rest.trim_start();
+        next.is_empty()
+            || next.starts_with(['.', ',', ';', '!', ')'])
+            || [
+                "about ", "that ", "of ", "anything", "what ", "why ", "how ",
+            ]
+            .iter()
+            .any(|word| next.starts_with(word))
+    }
+
+    /// Whether it is the step itself that is not shown, and in any case, rather than some
+    /// data.
+    fn is_about_this(&self, verb: Hit, user: Hit) -> bool {
+        const THIS: &[&str] = &[
+            "this", "it", "that", "these", "anything", "step", "call", "about",
+        ];
+        let rest = self.behind(user);
+        let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
+        let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
+        let between = self.text.get(verb.end..user.start).unwrap_or_default();
+        let clause = self.clause(verb).trim_start();
+        let holds_always = !clause.starts_with("if ") && !clause.starts_with("when ");
+        let mut words = between.split(' ').chain(rest.split(' '));
+        holds_always && (rest.trim().is_empty() || words.any(|word| THIS.contains(&word)))
     }
 
     fn is_passing_on(&self, at: usize) -> bool {
@@ -286,7 +391,7 @@ impl Hits<'_> {
                 continue;
             };
             let range = private.start.min(verb.start)..private.end.max(verb.end).max(sink.end);
-            let pressed = self.is_pressed(at) || self.near(at, Concept::Conceal, 400, 2).is_some();
+            let pressed = self.is_pressed(at) || self.is_hushed(at);
             let strength = if pressed {
                 Strength::Strong
             } else {
@@ -296,23 +401,48 @@ impl Hits<'_> {
         }
     }
 
+    /// Whether something nearby hides it from the user. That a key is to be kept secret
+    /// does not.
+    fn is_hushed(&self, at: usize) -> bool {
+        let mut hushes = self.all_near(at, Concept::Conceal, 400, 2);
+        hushes.any(|hit| !self.word(hit).ends_with(" secret"))
+    }
+
     /// The verb that passes a private file on, if one does.
     fn passed_on(&self, at: usize, path: Hit) -> Option<(Hit, Strength)> {
-        let pressed = self.is_pressed(at) || self.near(at, Concept::Conceal, 400, 2).is_some();
+        let pressed = self.is_pressed(at) || self.is_hushed(at);
         if !pressed && self.is_default(path) {
             return None;
         }
         let mut told = None;
         for verb in self.all_near(at, Concept::TransferVerb, 160, 1) {
-            if !pressed && self.is_destination(path, verb) {
+            let noun = ["a ", "an ", "the "]
+                .iter()
+                .any(|article| self.before(verb).ends_with(article));
+            if !pressed && (noun || self.is_destination(path, verb)) {
                 continue;
             }
-            if pressed || !TOLD.contains(&self.word(verb)) {
+            if pressed || !TOLD.contains(&self.word(verb)) && self.is_aimed(at, path, verb) {
                 return Some((verb, Strength::Strong));
             }
-            told = told.or(Some((verb, Strength::Weak)));
+            if TOLD.contains(&self.word(verb)) || !OF_PROJECTS.contains(&self.word(path)) {
+                told = told.or(Some((verb, Strength::Weak)));
+            }
         }
         told
+    }
+
+    /// Whether the verb has an aim outside of the tool: the path is its object, or a
+    /// parameter, an address or an answer is named.
+    fn is_aimed(&self, at: usize, path: Hit, verb: Hit) -> bool {
+        let word = self.word(verb);
+        let between = self.text.get(verb.end..path.start).unwrap_or_default();
+        let direct = path.start >= verb.end && word != "push" && between.len() <= 12
+            || between.len() <= 60 && between.contains("content");
+        !VAGUE.contains(&word)
+            || direct
+            || self.near(at, Concept::Sink, 160, 1).is_some()
+            || self.near(at, Concept::Prime, 200, 1).is_some()
     }
 
     /// Whether the path is where something is put: "write them to the .env file". Not
@@ -348,12 +478,16 @@ impl Hits<'_> {
             .any(|words| near.contains(words))
     }
 
-    /// Whether the path goes on to `.pub`: the half of a key that is meant to be given away.
+    /// Whether the path goes on to `.pub`, the half of a key that is meant to be given away,
+    /// or to `.example`, which holds no value.
     fn is_public_half(&self, path: Hit) -> bool {
         let rest = self.behind(path);
         let ends = |c: char| c.is_whitespace() || "`\"'(),;:<>".contains(c);
         let word = rest.split(ends).next().unwrap_or_default();
-        word.trim_end_matches('.').ends_with(".pub")
+        let word = word.trim_end_matches('.');
+        [".pub", ".example", ".sample", ".template", ".dist"]
+            .iter()
+            .any(|end| word.ends_with(end))
     }
 
     pub(super) fn roles(&self, add: Add<'_>) {
