@@ -76,8 +76,13 @@ impl Hits<'_> {
         let qualified = [Concept::Prior, Concept::Extent, Concept::Current]
             .iter()
             .any(|concept| self.qualifies(at, verb, object, *concept));
+        let qualified = qualified
+            || [" from the user", " of the user", " by the user"]
+                .iter()
+                .any(|whose| self.behind(object).starts_with(whose));
+        let pressed = self.is_pressed(at) || self.is_of_reader(verb, object);
         let told = self.is_param(verb) || self.has_subject(verb);
-        let strength = if told && !self.is_pressed(at) {
+        let strength = if told && !pressed {
             Strength::Doubtful
         } else {
             Strength::Strong
@@ -111,7 +116,9 @@ impl Hits<'_> {
 
     fn is_of_reader(&self, verb: Hit, object: Hit) -> bool {
         let phrase = self.text.get(verb.start..object.end).unwrap_or_default();
-        phrase.contains(" your ") || phrase.contains("user's ")
+        [" your ", "user's ", " safety ", " ethical "]
+            .iter()
+            .any(|words| phrase.contains(words))
     }
 
     fn overridden_user(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
@@ -187,6 +194,7 @@ impl Hits<'_> {
         let begins = !self.clause(hit).contains(char::is_alphanumeric);
         let fits = match word {
             "silently, " => begins,
+            _ if word.starts_with("silently ") => !self.is_negated(&hit),
             _ if word.ends_with(" from") => {
                 self.after(at, Concept::User, 12).is_some() && !self.is_param(hit)
             }
@@ -289,7 +297,8 @@ impl Hits<'_> {
         let strength = match self.word(negation) {
             "cannot" | "can't" | "may not" | "no need to" => return None,
             "without" if self.is_third_person(negation) || self.is_param(negation) => return None,
-            "without" if !self.is_pressed(at) && !self.is_passing_on(at) => Strength::Doubtful,
+            "without" if self.is_pressed(at) || self.is_passing_on(at) => Strength::Strong,
+            "without" => Strength::Doubtful,
             _ if self.is_param(negation) || !self.is_about_this(verb, user) => Strength::Doubtful,
             _ => self.under_condition(verb),
         };
@@ -348,7 +357,7 @@ impl Hits<'_> {
     /// data.
     fn is_about_this(&self, verb: Hit, user: Hit) -> bool {
         const THIS: &[&str] = &[
-            "this", "it", "that", "these", "anything", "step", "call", "about",
+            "this", "it", "that", "these", "anything", "step", "call", "about", "what",
         ];
         let rest = self.behind(user);
         let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
@@ -443,6 +452,51 @@ impl Hits<'_> {
             || direct
             || self.near(at, Concept::Sink, 160, 1).is_some()
             || self.near(at, Concept::Prime, 200, 1).is_some()
+            || self.is_handed_on(verb)
+    }
+
+    /// Whether the verb goes on with where to: "into callback_url", but not "to the
+    /// container", which is what such files are for.
+    fn is_handed_on(&self, verb: Hit) -> bool {
+        const WHERE: &[&str] = &["into", "in", "to", "as", "with", "through", "via", "onto"];
+        const ARTICLES: &[&str] = &[
+            "the", "a", "an", "its", "your", "this", "that", "new", "local",
+        ];
+        const PROGRAMS: &[&str] = &[
+            "container",
+            "containers",
+            "process",
+            "environment",
+            "command",
+            "script",
+            "shell",
+            "build",
+            "job",
+            "pipeline",
+            "function",
+            "app",
+            "application",
+            "deployment",
+            "runtime",
+            "subprocess",
+            "cluster",
+            "sandbox",
+            "values",
+            "blanks",
+            "gaps",
+            "docker",
+            "compose",
+        ];
+        let rest = self.behind(verb);
+        let rest = rest.get(..floor_boundary(rest, 120)).unwrap_or_default();
+        let tail = rest.split(['.', ';', '!', '?']).next().unwrap_or_default();
+        let mut words = tail
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| !word.is_empty())
+            .skip_while(|word| !WHERE.contains(word))
+            .skip(1)
+            .skip_while(|word| ARTICLES.contains(word));
+        words.next().is_some_and(|word| !PROGRAMS.contains(&word))
     }
 
     /// Whether the path is where something is put: "write them to the .env file". Not
