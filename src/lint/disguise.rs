@@ -32,7 +32,7 @@ pub(crate) fn views(folded: &str) -> Vec<Rewritten> {
     }
     parts.extend(hyphens(folded).map(|range| (range, String::new())));
     let mut words = Vec::new();
-    if digits_beside_letters(folded.as_bytes()) >= FEWEST_DIGITS {
+    if has_digits_beside_letters(folded.as_bytes()) {
         words = digit_words(folded);
     }
     if words.len() < FEWEST_WORDS {
@@ -65,24 +65,44 @@ fn hyphens(folded: &str) -> impl Iterator<Item = Range<usize>> {
         .map(|at| at..at + 2)
 }
 
-/// Whether there may be a run of letters set apart. Prose has two letters in a row
-/// within any four bytes, but for a few places.
+/// Whether there is a run of letters set apart. Prose has two letters in a row within
+/// any eight bytes, but for a few places, which are looked at more closely.
 fn has_letters_apart(bytes: &[u8]) -> bool {
-    // Of a run of that length, at least four bytes are at and behind one of the looks.
-    const STEP: usize = SHORTEST_RUN - 3;
-    (0..bytes.len()).step_by(STEP).any(|at| {
-        let Some(look) = bytes.get(at..at + 4) else {
-            return false;
-        };
-        let letter = |byte: &u8| byte.is_ascii_alphanumeric();
-        let pairs = look.iter().zip(look.iter().skip(1));
-        let apart = pairs.fold(true, |apart, (a, b)| apart & !(letter(a) & letter(b)));
-        apart && look.iter().any(u8::is_ascii_lowercase) && look.iter().all(is_run_byte)
-    })
+    const LOOK: usize = 8;
+    // Of a run of that length, one of the looks sees nothing else.
+    const STEP: usize = SHORTEST_RUN + 1 - LOOK;
+    bytes
+        .windows(LOOK)
+        .step_by(STEP)
+        .enumerate()
+        .filter(|(_, look)| may_be_apart(look) && !has_word(look))
+        .any(|(look, _)| {
+            let at = look * STEP;
+            (at.saturating_sub(LOOK)..at + LOOK)
+                .filter(|start| is_single(bytes, *start))
+                .any(|start| run_of_letters(bytes, start).count() >= FEWEST_LETTERS)
+        })
 }
 
-fn is_run_byte(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || is_gap(*byte)
+/// Whether two letters or digits stand in a row.
+fn has_word(look: &[u8]) -> bool {
+    let mut pairs = look.iter().zip(look.iter().skip(1));
+    pairs.any(|(a, b)| a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
+}
+
+/// Whether eight bytes hold two lower case letters or more and no two of them in a row;
+/// all bytes are tested at once.
+fn may_be_apart(look: &[u8]) -> bool {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let Some(look) = look.first_chunk() else {
+        return false;
+    };
+    let bytes = u64::from_le_bytes(*look);
+    // Letters have the bits 5 and 6 and, unlike the signs behind `z`, do not reach bit 7
+    // when five is added. Bit 6 of each byte says so in the end.
+    let behind_z = (bytes & (0x7f * EACH)) + 5 * EACH;
+    let letters = bytes & bytes << 1 & !(behind_z >> 1) & !(bytes >> 1) & (0x40 * EACH);
+    letters & letters >> 8 == 0 && letters.count_ones() >= 2
 }
 
 fn is_gap(byte: u8) -> bool {
@@ -98,16 +118,20 @@ fn letters_apart(folded: &str) -> Vec<(Range<usize>, String)> {
     let mut parts = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        if is_single(bytes, at) {
-            let (end, letters) = run_of_letters(bytes, at);
-            if letters.len() >= FEWEST_LETTERS && is_mostly_letters(&letters) {
-                let words = signals::segment(&spelled(&letters, 'i'));
-                parts.push((at..end, words));
-            }
-            at = end;
-        } else {
+        if !is_single(bytes, at) {
             at += 1;
+            continue;
         }
+        let mut end = at;
+        let mut letters = String::new();
+        for (place, letter) in run_of_letters(bytes, at) {
+            letters.push(char::from(letter));
+            end = place + 1;
+        }
+        if letters.len() >= FEWEST_LETTERS && is_mostly_letters(&letters) {
+            parts.push((at..end, signals::segment(&spelled(&letters, 'i'))));
+        }
+        at = end;
     }
     parts
 }
@@ -125,35 +149,45 @@ fn is_single(bytes: &[u8], at: usize) -> bool {
         && !is_word(at + 1)
 }
 
-/// Where the run that starts with a single letter ends, and its letters.
-fn run_of_letters(bytes: &[u8], start: usize) -> (usize, String) {
-    let mut letters = String::new();
-    let (mut at, mut end) = (start, start + 1);
-    while let Some(byte) = bytes.get(at).filter(|_| is_single(bytes, at)) {
-        letters.push(char::from(*byte));
-        end = at + 1;
-        let rest = bytes.get(end..).unwrap_or_default();
-        let gap = rest.iter().take(WIDEST_GAP + 1).take_while(|b| is_gap(**b));
-        let gap = gap.count();
-        if gap > WIDEST_GAP {
-            break;
-        }
-        at = end + gap;
-    }
-    (end, letters)
+/// The letters of the run that starts with a single letter, with their places.
+fn run_of_letters(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, u8)> + '_ {
+    let mut next = Some(start);
+    std::iter::from_fn(move || {
+        let at = next.filter(|at| is_single(bytes, *at))?;
+        let rest = bytes.get(at + 1..).unwrap_or_default();
+        let gap = rest.iter().take(WIDEST_GAP + 1);
+        let gap = gap.take_while(|byte| is_gap(**byte)).count();
+        next = (gap <= WIDEST_GAP).then_some(at + 1 + gap);
+        Some((at, *bytes.get(at)?))
+    })
 }
 
 fn is_mostly_letters(letters: &str) -> bool {
     letters.bytes().filter(u8::is_ascii_digit).count() * 2 < letters.len()
 }
 
-/// How often a digit, or a sign used like one, stands beside a letter.
-fn digits_beside_letters(bytes: &[u8]) -> usize {
-    let digit = |byte: &u8| byte.is_ascii_digit() | (*byte == b'@') | (*byte == b'$');
-    let pairs = bytes.iter().zip(bytes.iter().skip(1));
-    pairs
-        .filter(|(a, b)| (digit(a) & b.is_ascii_lowercase()) | (a.is_ascii_lowercase() & digit(b)))
-        .count()
+/// Whether digits, or signs used like them, often stand beside letters. Most blocks of
+/// prose have none, which the compiler tests for many bytes at once.
+fn has_digits_beside_letters(bytes: &[u8]) -> bool {
+    const LANES: usize = 32;
+    let is_digit = |byte: u8| (byte.wrapping_sub(b'0') < 10) | (byte == b'@') | (byte == b'$');
+    let mut count = 0;
+    for at in (0..bytes.len()).step_by(LANES) {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let block = rest.get(..LANES).unwrap_or(rest);
+        if !block.iter().fold(false, |any, byte| any | is_digit(*byte)) {
+            continue;
+        }
+        for place in at..at + block.len() {
+            let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+            let is_beside = is_letter(place + 1) || place.checked_sub(1).is_some_and(is_letter);
+            count += usize::from(bytes.get(place).copied().is_some_and(is_digit) && is_beside);
+        }
+        if count >= FEWEST_DIGITS {
+            return true;
+        }
+    }
+    false
 }
 
 /// Words of letters and digits that may be letters throughout. Those of hexadecimal

@@ -148,19 +148,24 @@ fn wrapped(text: &str, definition: bool) -> Vec<Part> {
         }
     };
     let mut at = 0;
-    let parts: &[char] = if definition {
-        &[' ', '\n', '\t', '\r']
-    } else {
-        &['\n']
-    };
-    for line in text.split(parts) {
-        let start = at + (line.len() - line.trim_start().len());
+    let mut line = |end: usize| {
+        let line = text.get(at..end).unwrap_or_default();
         let trimmed = line.trim();
         if !trimmed.is_empty() {
+            let start = at + line.len() - line.trim_start().len();
             piece(start..start + trimmed.len(), trimmed);
         }
-        at += line.len() + 1;
+        at = end + 1;
+    };
+    if definition {
+        let blanks = text.bytes().enumerate();
+        let blanks = blanks.filter(|(_, byte)| byte.is_ascii_whitespace());
+        blanks.for_each(|(end, _)| line(end));
+    } else {
+        memchr::memchr_iter(b'\n', text.as_bytes()).for_each(&mut line);
     }
+    line(text.len());
+    let at = text.len();
     piece(at..at, "");
     found
 }
