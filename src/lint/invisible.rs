@@ -10,6 +10,7 @@ pub(crate) mod class;
 mod context;
 mod direction;
 mod kind;
+mod meaningless;
 mod payload;
 mod skip;
 mod steering;
@@ -19,6 +20,7 @@ use std::ops::Range;
 
 use class::{Glyphless, glyphless};
 pub(crate) use kind::{Hidden, HiddenKind};
+pub(crate) use meaningless::scan_meaningless;
 
 /// Finds what `text` hides, in the order of the text. Findings of one kind
 /// that are at most two characters apart are one finding, and all colours are one.

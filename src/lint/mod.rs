@@ -5,6 +5,7 @@
 //! becomes a [`Report`] with places in the file.
 
 mod ansi;
+mod disguise;
 mod drift;
 mod encoded;
 mod findings;
@@ -13,7 +14,9 @@ mod invisible;
 mod names;
 mod pack_patterns;
 pub(crate) mod packs;
+mod padding;
 mod reading;
+mod rewritten;
 pub(crate) mod rules;
 mod run;
 mod signals;

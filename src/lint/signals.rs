@@ -6,6 +6,8 @@
 //! word for what came before and a word for instructions; a negation, a verb of
 //! telling and a person. One common word alone is never a signal.
 
+mod clause;
+mod orders;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -58,8 +60,13 @@ impl SignalKind {
 pub(crate) enum Strength {
     /// It stands in quotes in a text about attacks.
     Quoted,
+    /// It stands in quotes as an example of something.
+    Cited,
     /// Honest texts say this too.
     Weak,
+    /// Honest texts seldom say this: it may be about the tool's own data, or holds only
+    /// under a condition.
+    Doubtful,
     /// Honest texts do not say this.
     Strong,
 }
@@ -81,11 +88,10 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
     }
     let mut found: BTreeMap<(SignalKind, Strength), Range<usize>> = BTreeMap::new();
     let mut add = |kind, strength, range: Range<usize>| {
-        let strength = if strength == Strength::Strong && hits.is_quoted(&range) {
-            Strength::Quoted
-        } else {
-            strength
-        };
+        let quoted = hits.quotation(&range);
+        let strength = quoted
+            .filter(|_| strength >= Strength::Doubtful)
+            .unwrap_or(strength);
         found.entry((kind, strength)).or_insert(range);
     };
     hits.overrides(&mut add);
@@ -127,6 +133,11 @@ pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
     false
 }
 
+/// Parts a folded text whose spaces are lost into words, as far as they are known.
+pub(crate) fn segment(joined: &str) -> String {
+    vocabulary().segment(joined)
+}
+
 fn is_complete(concepts: &[Concept], seen: u32) -> bool {
     concepts.iter().all(|concept| seen & concept.bit() != 0)
 }
@@ -134,9 +145,13 @@ fn is_complete(concepts: &[Concept], seen: u32) -> bool {
 /// The concepts that must all occur for a signal to be possible.
 const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::OverrideVerb, Concept::Instructions],
+    &[Concept::OverrideVerb, Concept::Settings],
     &[Concept::OverrideVerb, Concept::User],
     &[Concept::Conceal],
+    &[Concept::Unseen],
     &[Concept::Negation, Concept::TellVerb, Concept::User],
+    &[Concept::Negation, Concept::TellVerb, Concept::Crowd],
+    &[Concept::Negation, Concept::ShowVerb, Concept::User],
     &[Concept::PrivatePath, Concept::TransferVerb],
     &[Concept::PrivatePath, Concept::Consent],
     &[Concept::Private, Concept::TransferVerb, Concept::Sink],
@@ -155,6 +170,8 @@ struct Hit {
     start: usize,
     end: usize,
     sentence: usize,
+    /// Where the clause begins: after the last full stop, semicolon or colon.
+    clause: usize,
 }
 
 impl Hit {
@@ -167,7 +184,9 @@ struct Hits<'a> {
     text: &'a str,
     /// Sorted by start.
     list: Vec<Hit>,
+    /// Whether the text speaks of attacks, and whether it gives samples.
     about: bool,
+    samples: bool,
 }
 
 type Add<'f> = &'f mut dyn FnMut(SignalKind, Strength, Range<usize>);
@@ -175,22 +194,32 @@ type Add<'f> = &'f mut dyn FnMut(SignalKind, Strength, Range<usize>);
 impl<'a> Hits<'a> {
     fn find(text: &'a str) -> Hits<'a> {
         let mut list = Vec::new();
-        let mut about = false;
+        let (mut about, mut samples) = (false, false);
         for (word, range) in vocabulary().find(text) {
             if !stands_alone(text, range.clone(), word.stem) {
                 continue;
             }
+            if word.concept == Concept::Address && !clause::addresses(text, range.clone()) {
+                continue;
+            }
             about |= word.concept == Concept::About;
+            samples |= word.concept == Concept::Sample;
             list.push(Hit {
                 concept: word.concept,
                 start: range.start,
                 end: range.end,
                 sentence: 0,
+                clause: 0,
             });
         }
         list.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.concept));
         number_sentences(text, &mut list);
-        Hits { text, list, about }
+        Hits {
+            text,
+            list,
+            about,
+            samples,
+        }
     }
 
     fn of(&self, concept: Concept) -> impl Iterator<Item = (usize, Hit)> + '_ {
@@ -214,30 +243,38 @@ impl<'a> Hits<'a> {
             })
     }
 
-    /// Whether a concept occurs within `reach` bytes on either side, in this or the next sentences.
+    /// The first hit of a concept within `reach` bytes on either side, in this or the next
+    /// sentences; the ones behind come first.
     fn near(&self, at: usize, concept: Concept, reach: usize, sentences: usize) -> Option<Hit> {
-        let from = *self.list.get(at)?;
-        let close = |hit: &&Hit| {
-            hit.concept == concept
-                && hit.sentence.abs_diff(from.sentence) <= sentences
-                && !self.is_negated(hit)
-        };
-        let later = self
-            .list
-            .get(at + 1..)?
+        self.all_near(at, concept, reach, sentences).next()
+    }
+
+    /// All of these.
+    fn all_near(
+        &self,
+        at: usize,
+        concept: Concept,
+        reach: usize,
+        sentences: usize,
+    ) -> impl Iterator<Item = Hit> + '_ {
+        let (earlier, later) = self.list.split_at_checked(at).unwrap_or_default();
+        let from = later.first().copied();
+        let (start, end, sentence) =
+            from.map_or((0, 0, 0), |from| (from.start, from.end, from.sentence));
+        let later = later
             .iter()
-            .take_while(|hit| hit.start <= from.end + reach);
-        let earlier = self
-            .list
-            .get(..at)?
+            .skip(1)
+            .take_while(move |hit| hit.start <= end + reach);
+        let earlier = earlier
             .iter()
             .rev()
-            .take_while(|hit| hit.start + reach >= from.start);
-        later
-            .clone()
-            .find(close)
-            .or_else(|| earlier.clone().find(close))
-            .copied()
+            .take_while(move |hit| hit.start + reach >= start);
+        later.chain(earlier).copied().filter(move |hit| {
+            from.is_some()
+                && hit.concept == concept
+                && hit.sentence.abs_diff(sentence) <= sentences
+                && !self.is_negated(hit)
+        })
     }
 
     /// Whether "do not", "never" or the like stands right before the hit.
@@ -256,229 +293,6 @@ impl<'a> Hits<'a> {
                     && hit.start - other.end <= 8
             })
     }
-
-    fn overrides(&self, add: Add<'_>) {
-        for (at, verb) in self.of(Concept::OverrideVerb) {
-            if self.is_negated(&verb) {
-                continue;
-            }
-            if let Some(object) = self.after(at, Concept::Instructions, 60) {
-                let between = |hit: &Hit| hit.start >= verb.end && hit.end <= object.start;
-                let behind = |hit: &Hit| hit.start >= object.end && hit.start - object.end <= 12;
-                let prior = self
-                    .list
-                    .iter()
-                    .skip(at)
-                    .take_while(|hit| hit.start <= object.end + 12)
-                    .any(|hit| hit.concept == Concept::Prior && (between(hit) || behind(hit)));
-                if prior {
-                    add(
-                        SignalKind::Override,
-                        Strength::Strong,
-                        verb.start..object.end,
-                    );
-                    continue;
-                }
-            }
-            if let Some(user) = self
-                .after(at, Concept::User, 5)
-                .filter(|user| self.is_person(*user))
-            {
-                add(SignalKind::Override, Strength::Strong, verb.start..user.end);
-            }
-        }
-    }
-
-    /// "the user" as a person, not "user agent" or "user interface".
-    fn is_person(&self, user: Hit) -> bool {
-        let rest = self.text.get(user.end..).unwrap_or_default();
-        let word = rest.trim_start_matches([' ', '-', '_']);
-        ![
-            "agent",
-            "interface",
-            "id",
-            "name",
-            "list",
-            "input",
-            "style",
-            "defined",
-            "profile",
-            "data",
-        ]
-        .iter()
-        .any(|noun| word.starts_with(noun))
-            && !self
-                .text
-                .get(..user.start)
-                .unwrap_or_default()
-                .ends_with("by ")
-    }
-
-    fn concealment(&self, add: Add<'_>) {
-        for (_, hit) in self.of(Concept::Conceal) {
-            add(SignalKind::Conceal, Strength::Strong, hit.range());
-        }
-        for (at, negation) in self.of(Concept::Negation) {
-            let Some(verb) = self.after(at, Concept::TellVerb, 25) else {
-                continue;
-            };
-            let verb_at = self.list.partition_point(|hit| hit.start < verb.start);
-            let Some(user) = self
-                .after(verb_at, Concept::User, 60)
-                .filter(|user| self.is_person(*user))
-            else {
-                continue;
-            };
-            let conditional = self
-                .list
-                .iter()
-                .skip(verb_at)
-                .take_while(|hit| hit.sentence == negation.sentence)
-                .any(|hit| hit.concept == Concept::Condition && hit.start >= verb.end);
-            let strength = if conditional {
-                Strength::Quoted
-            } else {
-                Strength::Strong
-            };
-            add(SignalKind::Conceal, strength, negation.start..user.end);
-        }
-    }
-
-    fn exfiltration(&self, add: Add<'_>) {
-        for (at, path) in self.of(Concept::PrivatePath) {
-            if self.is_public_half(path) {
-                continue;
-            }
-            if let Some(verb) = self.near(at, Concept::TransferVerb, 160, 1) {
-                let range = path.start.min(verb.start)..path.end.max(verb.end);
-                add(SignalKind::Exfiltrate, Strength::Strong, range);
-            } else if let Some(consent) = self.near(at, Concept::Consent, 160, 1) {
-                add(
-                    SignalKind::Exfiltrate,
-                    Strength::Strong,
-                    path.start.min(consent.start)..path.end.max(consent.end),
-                );
-            }
-        }
-        for (at, private) in self.of(Concept::Private) {
-            let Some(verb) = self.near(at, Concept::TransferVerb, 80, 0) else {
-                continue;
-            };
-            let Some(sink) = self.near(at, Concept::Sink, 120, 0) else {
-                continue;
-            };
-            let range = private.start.min(verb.start)..private.end.max(verb.end).max(sink.end);
-            let pressed = self.near(at, Concept::Address, 400, 3).is_some()
-                || self.near(at, Concept::RoleTag, 400, 3).is_some()
-                || self.near(at, Concept::EmphasisTag, 400, 3).is_some()
-                || self.near(at, Concept::Conceal, 400, 2).is_some();
-            let strength = if pressed {
-                Strength::Strong
-            } else {
-                Strength::Weak
-            };
-            add(SignalKind::Exfiltrate, strength, range);
-        }
-    }
-
-    /// Whether the path goes on to `.pub`: the half of a key that is meant to be given away.
-    fn is_public_half(&self, path: Hit) -> bool {
-        let rest = self.text.get(path.end..).unwrap_or_default();
-        let ends = |c: char| c.is_whitespace() || "`\"'(),;:<>".contains(c);
-        let word = rest.split(ends).next().unwrap_or_default();
-        word.trim_end_matches('.').ends_with(".pub")
-    }
-
-    fn roles(&self, add: Add<'_>) {
-        for (_, tag) in self.of(Concept::RoleTag) {
-            add(SignalKind::Role, Strength::Strong, tag.range());
-        }
-        for (_, change) in self.of(Concept::RoleChange) {
-            add(SignalKind::Role, Strength::Strong, change.range());
-        }
-        for (at, exec) in self.of(Concept::RemoteExec) {
-            let pressed = self.near(at, Concept::Address, 300, 2).is_some()
-                || self.near(at, Concept::Prime, 300, 2).is_some()
-                || self.near(at, Concept::Consent, 300, 2).is_some()
-                || self.near(at, Concept::TellVerb, 300, 2).is_some();
-            let strength = if pressed {
-                Strength::Strong
-            } else {
-                Strength::Weak
-            };
-            add(SignalKind::Execute, strength, exec.range());
-        }
-    }
-
-    fn orders(&self, add: Add<'_>) {
-        for (_, prime) in self.of(Concept::Prime) {
-            add(SignalKind::Prime, Strength::Weak, prime.range());
-        }
-        for (_, imperative) in self.of(Concept::Imperative) {
-            add(SignalKind::Addressed, Strength::Weak, imperative.range());
-        }
-        for (_, consent) in self.of(Concept::Consent) {
-            add(SignalKind::Consent, Strength::Weak, consent.range());
-        }
-        let orders = [
-            Concept::TransferVerb,
-            Concept::ReadVerb,
-            Concept::Prime,
-            Concept::Consent,
-            Concept::RemoteExec,
-            Concept::RoleChange,
-            Concept::Conceal,
-            Concept::OverrideVerb,
-        ];
-        for (at, address) in self.of(Concept::Address) {
-            if let Some(order) = orders.iter().find_map(|order| self.after(at, *order, 60)) {
-                add(
-                    SignalKind::Addressed,
-                    Strength::Strong,
-                    address.start..order.end,
-                );
-            }
-        }
-        for (at, tag) in self.of(Concept::EmphasisTag) {
-            let pressed = [
-                Concept::Prime,
-                Concept::Consent,
-                Concept::PrivatePath,
-                Concept::Conceal,
-                Concept::RemoteExec,
-            ]
-            .iter()
-            .find_map(|order| self.near(at, *order, 300, 4));
-            if let Some(order) = pressed {
-                add(
-                    SignalKind::Emphasis,
-                    Strength::Strong,
-                    tag.start.min(order.start)..tag.end.max(order.end),
-                );
-            }
-        }
-    }
-
-    /// Whether the range stands in quotation marks, in a text that speaks of attacks.
-    fn is_quoted(&self, range: &Range<usize>) -> bool {
-        if !self.about {
-            return false;
-        }
-        let before = self
-            .text
-            .get(..range.start)
-            .unwrap_or_default()
-            .trim_end_matches([' ', '"', '\'']);
-        let opened = self.text.get(..range.start).unwrap_or_default().trim_end();
-        let quote_before = opened
-            .ends_with(['"', '\'', '\u{201c}', '\u{2018}', '\u{ab}', '>', '`'])
-            || before.len() < opened.len();
-        let rest = self.text.get(range.end..).unwrap_or_default();
-        let quote_after = rest
-            .find(['"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', '`'])
-            .is_some_and(|at| at <= 60);
-        quote_before && (quote_after || opened.ends_with('>'))
-    }
 }
 
 /// Whether a match is a word of its own and not a part of a longer one.
@@ -495,26 +309,30 @@ fn stands_alone(text: &str, range: Range<usize>, stem: bool) -> bool {
     !cut_before && !cut_after
 }
 
-/// Gives each hit the number of the sentence that it begins in.
+/// Gives each hit the number of the sentence that it begins in, and the start of its clause.
 fn number_sentences(text: &str, hits: &mut [Hit]) {
     let bytes = text.as_bytes();
-    let (mut sentence, mut at) = (0, 0);
+    let (mut sentence, mut clause, mut at) = (0, 0, 0);
     for hit in hits {
         while at < hit.start {
+            let next = bytes.get(at + 1);
             let ends = match bytes.get(at) {
-                Some(b'.' | b'!' | b'?') => matches!(
-                    bytes.get(at + 1),
-                    None | Some(b' ' | b'"' | b'\'' | b')' | b'<')
-                ),
+                Some(b'.' | b'!' | b'?') => {
+                    matches!(next, None | Some(b' ' | b'"' | b'\'' | b')' | b'<'))
+                }
                 Some(b';') => true,
                 // The ideographic full stop, and the full-width `!` and `?`.
                 Some(0xe3) => bytes.get(at + 1..at + 3) == Some(&[0x80, 0x82]),
                 _ => false,
             };
             sentence += usize::from(ends);
+            if ends || bytes.get(at) == Some(&b':') && next == Some(&b' ') {
+                clause = at + 1;
+            }
             at += 1;
         }
         hit.sentence = sentence;
+        hit.clause = clause;
     }
 }
 

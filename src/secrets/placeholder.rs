@@ -22,6 +22,22 @@ pub(crate) fn is_marker(text: &str) -> bool {
     all - left >= 3 && left <= 4
 }
 
+/// Whether a marker is as short as redaction leaves one: a label of a few words, a mask
+/// that shows nothing or four characters. A longer one may be a text in its shape.
+pub(crate) fn is_terse(marker: &str) -> bool {
+    const LONGEST_LABEL: usize = 24;
+    const MOST_WORDS: usize = 3;
+    let marker = marker.trim();
+    if let Some((label, _)) = marker
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once('>'))
+    {
+        return label.len() <= LONGEST_LABEL && label.split(['-', '_']).count() <= MOST_WORDS;
+    }
+    let tail = marker.trim_start_matches(['•', '*']);
+    tail.len() == marker.len() || matches!(tail.chars().count(), 0 | 4)
+}
+
 /// The length of the `_` and 12 hex digits of a hashed marker at the start of `text`.
 pub(super) fn digest_tail(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('_')?.as_bytes().get(..12)?;
@@ -147,6 +163,26 @@ mod tests {
             "••x",
         ] {
             assert!(!is_marker(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_in_the_shape_of_a_marker_is_not_terse() {
+        for marker in [
+            "REDACTED",
+            "<EMAIL>",
+            "<AWS_SECRET_KEY>_0123456789ab",
+            "•••6411",
+            "***",
+        ] {
+            assert!(is_terse(marker), "{marker}");
+        }
+        for other in [
+            "<DO-NOT-TELL-THEM>",
+            "<SOMETHINGTHATISNOLABELATALL>",
+            "****id",
+        ] {
+            assert!(is_marker(other) && !is_terse(other), "{other}");
         }
     }
 

@@ -31,5 +31,6 @@ mod rules;
 #[path = "../../src/report/tests/commands.rs"]
 mod runner_commands;
 mod secrecy;
+mod signals;
 mod support;
 mod usage;

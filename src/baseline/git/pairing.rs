@@ -10,6 +10,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+/// The most that a Git LFS pointer is long, in bytes, by its specification. What may be
+/// one is looked at whatever its size says.
+const LARGEST_POINTER: u64 = 1024;
+
 /// What became of a file since the base commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -133,10 +137,23 @@ impl BaseCommit<'_> {
 
     /// None if the base commit has nothing at this path.
     fn at_same_path(&self, path: &RepoPath, bytes: &[u8]) -> Result<Option<Status>, BaselineError> {
-        if let Some(Entry::File(oid)) = self.entry(path)? {
-            let own = Oid::hash_object(ObjectType::Blob, bytes);
-            if own.map_err(|error| corrupt(path.to_string(), &error))? == oid {
-                return Ok(Some(Status::Unchanged));
+        if let Some(Entry::File(oid)) = self.entry(path)?
+            && let Some(size) = self.size(oid)
+            && size > LARGEST_POINTER
+        {
+            // Unpacking a blob and hashing a file cost more than all else here, so
+            // neither is done where the sizes tell.
+            if size == bytes.len() as u64 {
+                let own = Oid::hash_object(ObjectType::Blob, bytes);
+                let own = own.map_err(|error| corrupt(path.to_string(), &error))?;
+                return Ok(Some(if own == oid {
+                    Status::Unchanged
+                } else {
+                    Status::Modified
+                }));
+            }
+            if !may_differ_in_line_ends_alone(size, bytes) {
+                return Ok(Some(Status::Modified));
             }
         }
         Ok(self.file(path)?.map(|old| {
@@ -146,6 +163,18 @@ impl BaseCommit<'_> {
                 Status::Modified
             }
         }))
+    }
+}
+
+/// Whether a blob of another size could be the same text with other line ends: then it
+/// has a carriage return more or less for some of its lines.
+fn may_differ_in_line_ends_alone(size: u64, bytes: &[u8]) -> bool {
+    let here = bytes.len() as u64;
+    let count = |wanted| memchr::memchr_iter(wanted, bytes).count() as u64;
+    if size > here {
+        size - here <= count(b'\n')
+    } else {
+        here - size <= count(b'\r')
     }
 }
 

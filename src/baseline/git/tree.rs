@@ -249,6 +249,13 @@ impl<'repo> BaseCommit<'repo> {
         Ok(way.pop().map(|(_, entry)| entry))
     }
 
+    /// The size of a blob in bytes; none if it is not in the object store.
+    pub(super) fn size(&self, oid: Oid) -> Option<u64> {
+        let odb = self.repository.inner.odb().ok()?;
+        let (size, _) = odb.read_header(oid).ok()?;
+        Some(size as u64)
+    }
+
     fn content(&self, path: &RepoPath, oid: Oid, limit: u64) -> Result<Vec<u8>, BaselineError> {
         let odb = self.repository.inner.odb();
         let odb = odb.map_err(|error| corrupt("the object store", &error))?;

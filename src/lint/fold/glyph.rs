@@ -13,7 +13,7 @@ use unicode_normalization::{IsNormalized, is_nfkc_quick};
 use unicode_script::{Script, UnicodeScript};
 
 use super::confusable::{Letters, Likeness, ascii_letters};
-use crate::lint::invisible::class::{Glyphless, glyphless};
+use crate::lint::invisible::class::{Glyphless, glyphless, meaningless};
 
 /// How a character appears in the folded text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl Glyphs {
 /// The last planes hold the characters that vanish and private ones.
 #[cold]
 fn beyond_table(c: char) -> Glyph {
-    let form = if glyphless(c).is_some() {
+    let form = if glyphless(c).is_some() || meaningless(c).is_some() {
         Form::Nothing
     } else {
         Form::Same
@@ -234,6 +234,7 @@ fn joining_form(c: char) -> Option<Form> {
 
 fn is_dropped(c: char) -> bool {
     glyphless(c).is_some_and(|class| class != Glyphless::Filler || c < '\u{2000}')
+        || meaningless(c).is_some()
 }
 
 /// Compatibility form, lower case, and one form of each quote and dash.
@@ -348,7 +349,6 @@ mod tests {
             ('¨', "¨"),
             ('⒤', "(i)"),
             ('😀', "😀"),
-            ('\u{10ffff}', "\u{10ffff}"),
         ] {
             assert_eq!(shown(c).as_deref(), Some(text), "{c:?}");
         }
@@ -365,6 +365,13 @@ mod tests {
             '\u{2062}',
             '\u{e01ef}',
             '\u{640}',
+            '\u{e000}',
+            '\u{f8ff}',
+            '\u{fffd}',
+            '\u{378}',
+            '\u{2fe0}',
+            '\u{f1234}',
+            '\u{10ffff}',
         ] {
             assert_eq!(shown(c), None, "{c:?}");
         }

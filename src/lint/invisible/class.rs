@@ -1,5 +1,7 @@
 //! Which characters leave no mark on the screen, by what they are for.
 
+use unicode_normalization::char::is_public_assigned;
+
 /// What a character without a glyph is meant to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Glyphless {
@@ -51,4 +53,31 @@ pub(crate) fn glyphless(c: char) -> Option<Glyphless> {
         _ => return None,
     };
     Some(class)
+}
+
+/// A character that nobody agreed on what it looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaningless {
+    /// For private use: fonts draw what they like, or nothing.
+    Private,
+    /// U+FFFD, which stands for half a surrogate pair or for bytes that were no text.
+    Replacement,
+    /// No character of Unicode.
+    Unassigned,
+}
+
+/// Why `c` has no meaning, or none for a character that has one.
+///
+/// The source is the general category in Unicode 16. Places that are kept for
+/// pictographs count as assigned: each version of Unicode adds some.
+pub(crate) fn meaningless(c: char) -> Option<Meaningless> {
+    match c {
+        '\0'..='\u{377}' | '\u{1f000}'..='\u{1faff}' => None,
+        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{ffffd}' | '\u{100000}'..='\u{10fffd}' => {
+            Some(Meaningless::Private)
+        }
+        '\u{fffd}' => Some(Meaningless::Replacement),
+        _ if glyphless(c).is_some() || is_public_assigned(c) => None,
+        _ => Some(Meaningless::Unassigned),
+    }
 }

@@ -75,6 +75,12 @@ pub(crate) enum HiddenKind {
     Overwrite,
     /// Any other control character.
     Control,
+    /// Characters for private use.
+    Private,
+    /// Halves of surrogate pairs, or what was left of bytes that were no text.
+    Replacement,
+    /// Code points that are no character.
+    Unassigned,
 }
 
 impl HiddenKind {
@@ -95,6 +101,9 @@ impl HiddenKind {
             Self::Escape => "a terminal escape sequence",
             Self::Overwrite => "text that a terminal overwrites",
             Self::Control => "control characters",
+            Self::Private => "private use characters",
+            Self::Replacement => "halves of characters",
+            Self::Unassigned => "code points that are no character",
         }
     }
 
@@ -123,5 +132,11 @@ impl HiddenKind {
     /// Whether it is ordinary in the output of a command line program.
     pub(crate) fn is_harmless(self) -> bool {
         self == Self::Colour
+    }
+
+    /// Whether it may be a picture of some font, or an accident of decoding, unless it
+    /// breaks up a word.
+    pub(crate) fn is_doubtful(self) -> bool {
+        matches!(self, Self::Private | Self::Replacement | Self::Unassigned)
     }
 }

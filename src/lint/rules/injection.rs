@@ -11,52 +11,78 @@ use std::ops::Range;
 pub(super) struct Injection {
     pub(super) labels: String,
     pub(super) range: Range<usize>,
-    /// Only in quotes, in a text about attacks.
-    pub(super) quoted: bool,
+    /// How sure it is that they are meant.
+    certainty: Certainty,
+}
+
+/// What a finding is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Clear,
+    /// Honest texts say it, if seldom.
+    Doubtful,
+    /// It only stands in quotes, in a text about attacks.
+    Quoted,
 }
 
 impl Injection {
-    /// Reports it at the rule's severity; text about attacks is a note.
+    /// Reports it at the rule's severity; what is doubtful is a warning at most, and text
+    /// about attacks a note.
     pub(super) fn report(self, reading: &Reading<'_>, findings: &mut Findings<'_>, says: &str) {
         let subject = reading.subject();
-        if self.quoted {
-            let message = format!(
-                "{subject} quotes or discusses an injection ({})",
-                self.labels
-            );
-            findings.text_as(Severity::Note, reading, self.range, message);
-        } else {
-            let message = format!("{subject} {says} ({})", self.labels);
-            findings.text(reading, self.range, message);
-        }
+        let (verb, severity) = match self.certainty {
+            Certainty::Clear => (says.to_owned(), findings.severity()),
+            Certainty::Doubtful => {
+                let severity = findings.severity().min(Severity::Warning);
+                (format!("perhaps {says}"), severity)
+            }
+            Certainty::Quoted => (
+                "quotes or discusses an injection".to_owned(),
+                Severity::Note,
+            ),
+        };
+        let message = format!("{subject} {verb} ({})", self.labels);
+        findings.text_as(severity, reading, self.range, message);
     }
 }
 
-/// The strong signals of a text, or two weak ones of different kinds.
+impl Injection {
+    fn with(self, certainty: Certainty) -> Injection {
+        Injection { certainty, ..self }
+    }
+}
+
+/// The strong signals of a text, two weak ones of different kinds, or a doubtful one.
 pub(super) fn of_definition(reading: &Reading<'_>) -> Option<Injection> {
     let strong = collect(reading, |signal| signal.strength == Strength::Strong);
-    strong.or_else(|| {
-        let weak = |signal: &Signal| {
-            signal.strength == Strength::Weak && signal.kind != SignalKind::Addressed
-        };
-        let kinds = reading
-            .signals()
-            .iter()
-            .filter(|signal| weak(signal))
-            .count();
-        if kinds >= 2 {
-            collect(reading, weak)
-        } else {
-            quoted(reading)
-        }
-    })
+    strong
+        .or_else(|| {
+            let weak = |signal: &Signal| {
+                signal.strength == Strength::Weak && signal.kind != SignalKind::Addressed
+            };
+            let kinds = reading
+                .signals()
+                .iter()
+                .filter(|signal| weak(signal))
+                .count();
+            (kinds >= 2).then(|| collect(reading, weak)).flatten()
+        })
+        .or_else(|| {
+            let doubtful =
+                |signal: &Signal| matches!(signal.strength, Strength::Doubtful | Strength::Cited);
+            let injection = collect(reading, doubtful)?;
+            Some(injection.with(Certainty::Doubtful))
+        })
+        .or_else(|| quoted(reading))
 }
 
 /// The signals that are read as instructions in what a tool returned.
 pub(super) fn of_result(reading: &Reading<'_>) -> Option<Injection> {
-    let told = collect(reading, |signal| {
-        signal.strength == Strength::Strong
-            || signal.strength == Strength::Weak && signal.kind == SignalKind::Addressed
+    let told = collect(reading, |signal| match signal.strength {
+        Strength::Strong => true,
+        Strength::Doubtful => signal.kind == SignalKind::Override,
+        Strength::Weak => signal.kind == SignalKind::Addressed,
+        Strength::Quoted | Strength::Cited => false,
     });
     told.or_else(|| quoted(reading))
 }
@@ -73,10 +99,15 @@ pub(super) fn of_kinds(reading: &Reading<'_>, kinds: &[SignalKind]) -> Option<In
     })
 }
 
+/// What is in quotes, or is too often honest to count in what a tool returned.
 fn quoted(reading: &Reading<'_>) -> Option<Injection> {
-    let mut injection = collect(reading, |signal| signal.strength == Strength::Quoted)?;
-    injection.quoted = true;
-    Some(injection)
+    let quoted = |signal: &Signal| {
+        matches!(
+            signal.strength,
+            Strength::Quoted | Strength::Cited | Strength::Doubtful
+        )
+    };
+    Some(collect(reading, quoted)?.with(Certainty::Quoted))
 }
 
 fn collect(reading: &Reading<'_>, counts: impl Fn(&Signal) -> bool) -> Option<Injection> {
@@ -91,6 +122,6 @@ fn collect(reading: &Reading<'_>, counts: impl Fn(&Signal) -> bool) -> Option<In
     Some(Injection {
         labels: labels.join(", "),
         range: first.range.clone(),
-        quoted: false,
+        certainty: Certainty::Clear,
     })
 }

@@ -3,7 +3,8 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::invisible::HiddenKind;
+use crate::lint::invisible::{Hidden, HiddenKind, scan_meaningless};
+use crate::lint::padding;
 use crate::lint::reading::{Reading, quoted_text};
 use crate::lint::surfaces::Surface;
 
@@ -35,17 +36,48 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         } else {
             Severity::Note
         };
-        let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
-        if hidden.times > 1 {
-            message.push_str(&format!(" in {} places", hidden.times));
-        }
-        if let Some(decoded) = &hidden.decoded {
-            let relation = match hidden.kind {
-                HiddenKind::Hyperlink => "to",
-                _ => "that say",
+        report(reading, findings, hidden, severity);
+    }
+    if definition {
+        for hidden in &scan_meaningless(reading.value()) {
+            let breaks_word = hidden.decoded.is_some() && hidden.kind != HiddenKind::Replacement;
+            let severity = if breaks_word {
+                Severity::Error
+            } else {
+                Severity::Warning
             };
-            message.push_str(&format!(" {relation} {}", quoted_text(decoded)));
+            report(reading, findings, hidden, severity);
         }
-        findings.text_as(severity, reading, hidden.range.clone(), message);
+        blanks(reading, findings);
+    }
+}
+
+fn report(reading: &Reading<'_>, findings: &mut Findings<'_>, hidden: &Hidden, severity: Severity) {
+    let mut message = format!("{} has {}", reading.subject(), hidden.kind.description());
+    if hidden.times > 1 {
+        message.push_str(&format!(" in {} places", hidden.times));
+    }
+    if let Some(decoded) = &hidden.decoded {
+        let relation = match hidden.kind {
+            HiddenKind::Hyperlink => "to",
+            kind if kind.is_doubtful() => "in a word,",
+            _ => "that say",
+        };
+        message.push_str(&format!(" {relation} {}", quoted_text(decoded)));
+    }
+    findings.text_as(severity, reading, hidden.range.clone(), message);
+}
+
+/// Blanks that push the rest of a definition out of sight. A warning: a careless paste
+/// looks the same.
+fn blanks(reading: &Reading<'_>, findings: &mut Findings<'_>) {
+    for run in padding::concealing(reading.value()) {
+        let value = reading.value();
+        let count = value.get(run.clone()).unwrap_or_default().chars().count();
+        let message = format!(
+            "{} has {count} blank characters in a row, which push the rest of it out of sight",
+            reading.subject()
+        );
+        findings.text_as(Severity::Warning, reading, run, message);
     }
 }

@@ -17,12 +17,19 @@ const FILES: &[&str] = &[include_str!("../words/en.toml")];
 pub(super) enum Concept {
     OverrideVerb,
     Instructions,
+    Settings,
     Prior,
+    Extent,
+    Current,
     User,
+    Crowd,
     Negation,
     TellVerb,
+    ShowVerb,
     Conceal,
+    Unseen,
     Condition,
+    Param,
     PrivatePath,
     Private,
     TransferVerb,
@@ -38,6 +45,7 @@ pub(super) enum Concept {
     /// "You must call": ordinary in a definition, an order in a result.
     Imperative,
     About,
+    Sample,
 }
 
 impl Concept {
@@ -46,12 +54,19 @@ impl Concept {
         Some(match key {
             "override_verb" => Concept::OverrideVerb,
             "instructions" => Concept::Instructions,
+            "settings" => Concept::Settings,
             "prior" => Concept::Prior,
+            "extent" => Concept::Extent,
+            "current" => Concept::Current,
             "user" => Concept::User,
+            "crowd" => Concept::Crowd,
             "negation" => Concept::Negation,
             "tell_verb" => Concept::TellVerb,
+            "show_verb" => Concept::ShowVerb,
             "conceal" => Concept::Conceal,
+            "unseen" => Concept::Unseen,
             "condition" => Concept::Condition,
+            "param" => Concept::Param,
             "private_path" => Concept::PrivatePath,
             "private" => Concept::Private,
             "transfer_verb" => Concept::TransferVerb,
@@ -66,6 +81,7 @@ impl Concept {
             "role_change" => Concept::RoleChange,
             "imperative" => Concept::Imperative,
             "about" => Concept::About,
+            "sample" => Concept::Sample,
             _ => return None,
         })
     }
@@ -80,6 +96,7 @@ impl Concept {
             Concept::OverrideVerb
             | Concept::Negation
             | Concept::Conceal
+            | Concept::Unseen
             | Concept::PrivatePath
             | Concept::Private
             | Concept::Address
@@ -90,15 +107,22 @@ impl Concept {
             | Concept::RoleChange
             | Concept::Imperative => true,
             Concept::Instructions
+            | Concept::Settings
             | Concept::Prior
+            | Concept::Extent
+            | Concept::Current
             | Concept::User
+            | Concept::Crowd
             | Concept::TellVerb
+            | Concept::ShowVerb
             | Concept::Condition
+            | Concept::Param
             | Concept::TransferVerb
             | Concept::ReadVerb
             | Concept::Sink
             | Concept::EmphasisTag
-            | Concept::About => false,
+            | Concept::About
+            | Concept::Sample => false,
         }
     }
 }
@@ -141,6 +165,7 @@ pub(super) struct Vocabulary {
     all: OnceLock<Option<AhoCorasick>>,
     some: OnceLock<Option<AhoCorasick>>,
     much: OnceLock<Option<AhoCorasick>>,
+    joined: OnceLock<Option<AhoCorasick>>,
 }
 
 /// The words of all languages.
@@ -151,6 +176,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
         all: OnceLock::new(),
         some: OnceLock::new(),
         much: OnceLock::new(),
+        joined: OnceLock::new(),
     })
 }
 
@@ -226,6 +252,40 @@ impl Vocabulary {
             let word = self.words.get(found.pattern().as_usize())?;
             Some((*word, found.range()))
         })
+    }
+}
+
+impl Vocabulary {
+    /// Parts a text without spaces into the words that it holds, the longest first; what
+    /// is between them is left together.
+    pub(super) fn segment(&self, joined: &str) -> String {
+        let build = || {
+            let words = self.words.iter().map(|word| word.text.replace(' ', ""));
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .build(words)
+                .ok()
+        };
+        let automaton = self.joined.get_or_init(build).as_ref();
+        let mut parts = Vec::new();
+        let mut done = 0;
+        for found in automaton
+            .into_iter()
+            .flat_map(|words| words.find_iter(joined))
+        {
+            let word = self.words.get(found.pattern().as_usize());
+            // Two letters are a word by chance.
+            let Some(word) = word.filter(|word| word.text.len() > 2) else {
+                continue;
+            };
+            parts.push(joined.get(done..found.start()).unwrap_or_default());
+            parts.push(word.text);
+            done = found.end();
+        }
+        parts.push(joined.get(done..).unwrap_or_default());
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
     }
 }
 
