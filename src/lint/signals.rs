@@ -7,7 +7,10 @@
 //! telling and a person. One common word alone is never a signal.
 
 mod clause;
+mod concealment;
+mod exfiltration;
 mod orders;
+mod overrides;
 mod vocabulary;
 
 use std::collections::BTreeMap;
