@@ -82,11 +82,10 @@ async function findBinary(manifest, workingDirectory) {
 }
 
 function givenBinary(binary, wanted) {
-  const options = { encoding: "utf8", env: environment() };
-  const { status, stdout, stderr, error } = spawnSync(binary, ["--version"], options);
-  if (status !== 0) throw new Error(`binary-path ${binary} cannot be run: ${error?.message ?? stderr}`);
-  if (!wanted || stdout.trim() === `mcp-cassette ${wanted}`) return binary;
-  throw new Error(`binary-path is ${stdout.trim()}, and the input version asks for ${wanted}`);
+  const run = spawnSync(binary, ["--version"], { encoding: "utf8", env: environment() });
+  if (run.status !== 0) throw new Error(`binary-path ${binary} cannot be run: ${run.error?.message ?? run.stderr}`);
+  if (!wanted || run.stdout.trim() === `mcp-cassette ${wanted}`) return binary;
+  throw new Error(`binary-path is ${run.stdout.trim()}, and the input version asks for ${wanted}`);
 }
 
 /** The asset from the tool cache or the release; either way its hash is the manifest's. */
@@ -103,8 +102,8 @@ async function cachedAsset(manifest, target, asset) {
   if (sha256(bytes) !== asset.sha256) {
     throw new Error(`${url} has the SHA-256 ${sha256(bytes)}, the manifest names ${asset.sha256}; it was not run`);
   }
+  if (!kept) return bytes;
   try {
-    if (!kept) return bytes;
     fs.mkdirSync(path.dirname(kept), { recursive: true });
     const partial = `${kept}.${randomBytes(6).toString("hex")}`;
     fs.writeFileSync(partial, bytes);
@@ -188,11 +187,11 @@ function check(binary, list, workingDirectory) {
   });
 }
 
-const MISSING = /^mcp-cassette check: the base commit ([\da-f]{40}) is not in this clone; run `git (?:-C ([\w./-]+) )?fetch /m;
+const MISSING = /^mcp-cassette check: the base commit ([\da-f]{40}) is not in this clone; run `git (-C (\S+) )?fetch/m;
 
 /** Fetches the commit whose absence stopped a run; says whether it is there now. */
 function fetchedBase(stderr, workingDirectory) {
-  const [found, commit, submodule] = MISSING.exec(stderr) ?? [];
+  const [found, commit, , submodule] = MISSING.exec(stderr) ?? [];
   if (!found || is("FETCH", "never", "auto")) return false;
   const env = { ...environment(/^(INPUT_|GIT_)/i), GIT_TERMINAL_PROMPT: "0" };
   // From our own folder: Windows looks a program up in the current one, and the workspace may bring a git.exe.
@@ -225,6 +224,8 @@ async function main() {
   const list = checkArguments(reportFolder);
   const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, "dist", "manifest.json"), "utf8"));
   const binary = await findBinary(manifest, workingDirectory);
+  // Later steps of the job may call it by its name.
+  if (process.env.GITHUB_PATH) fs.appendFileSync(process.env.GITHUB_PATH, `${path.dirname(binary)}\n`);
   // A name of its own for each step: the legs of a matrix upload into one run.
   fs.appendFileSync(process.env.GITHUB_OUTPUT, `artifact-name=mcp-cassette-report-${randomBytes(4).toString("hex")}\n`);
   const files = [process.env.GITHUB_OUTPUT, process.env.GITHUB_STEP_SUMMARY].filter(Boolean);
