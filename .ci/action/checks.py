@@ -22,7 +22,7 @@ def schemas(bench: Bench) -> None:
     """The Action and the workflows are what GitHub's schemas describe."""
     bench.tool("check-jsonschema", "--builtin-schema", "vendor.github-actions", bench.root / "action.yml")
     bench.tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *_workflows(bench))
-    stubs = sorted(bench.root.glob(".ci/action/stubs/*/action.yml"))
+    stubs = sorted(bench.root.glob(".ci/action/stubs/**/action.yml"))
     bench.tool("check-jsonschema", "--builtin-schema", "vendor.github-actions", *stubs)
 
 
