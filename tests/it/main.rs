@@ -7,6 +7,7 @@
     reason = "a wrong assumption of a test is to fail that test"
 )]
 
+mod action;
 mod config;
 mod demo_client;
 mod demo_server;
