@@ -7,6 +7,7 @@
     reason = "a wrong assumption of a test is to fail that test"
 )]
 
+mod action;
 mod check_bases;
 mod check_branches;
 mod check_files;
