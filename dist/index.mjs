@@ -191,7 +191,7 @@ const MISSING = /^mcp-cassette check: the base commit ([\da-f]{40}) is not in th
 
 /** Fetches the commit whose absence stopped a run; says whether it is there now. */
 function fetchedBase(stderr, workingDirectory) {
-  const [found, commit, , submodule] = MISSING.exec(stderr) ?? [];
+  const [found, commit, , submodule] = stderr.match(MISSING) ?? [];
   if (!found || is("FETCH", "never", "auto")) return false;
   const env = { ...environment(/^(INPUT_|GIT_)/i), GIT_TERMINAL_PROMPT: "0" };
   // From our own folder: Windows looks a program up in the current one, and the workspace may bring a git.exe.
