@@ -2,7 +2,7 @@
 //! likes, and between letters they break words up for a filter only.
 
 use super::class::{Meaningless, meaningless};
-use super::{Hidden, HiddenKind, add};
+use super::{Hidden, HiddenKind, add, continues};
 
 /// Finds characters without a meaning, in the order of the text. What they decode to is
 /// the word around them, if they break one up.
@@ -21,7 +21,11 @@ pub(crate) fn scan_meaningless(text: &str) -> Vec<Hidden> {
             Some(Meaningless::Unassigned) => HiddenKind::Unassigned,
         };
         let range = at..at + c.len_utf8();
-        let decoded = broken_word(text, at, range.end);
+        // A run, or pieces of one word, need the word once.
+        let known = found.last().is_some_and(|last: &Hidden| {
+            last.decoded.is_some() && continues(text, last, kind, &range)
+        });
+        let decoded = (!known).then(|| broken_word(text, at, range.end)).flatten();
         let hidden = Hidden::new(range, kind, decoded);
         add(text, &mut found, hidden);
     }
