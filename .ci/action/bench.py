@@ -59,9 +59,11 @@ class Bench:
         expect(result.returncode in codes, f"exit {result.returncode} from {' '.join(map(str, words))}\n{text}")
         return text
 
-    def result(self, *words: str | Path, cwd: Path | None = None, **more: str) -> CompletedProcess[bytes]:
+    def result(
+        self, *words: str | Path, cwd: Path | None = None, seconds: float = STEP_SECONDS, **more: str
+    ) -> CompletedProcess[bytes]:
         """Runs a tool to whatever end."""
-        return run_bounded(words, STEP_SECONDS, cwd=cwd or self.folder, env=self.environment(more), check=False)
+        return run_bounded(words, seconds, cwd=cwd or self.folder, env=self.environment(more), check=False)
 
     def repository(self, name: str = "repository") -> Repository:
         """An empty repository on the branch main."""

@@ -6,13 +6,16 @@ that the binary under test is found on PATH and not built each time.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench import Bench, Case, Cassettes, Repository, expect, expect_in
 
 PATH = "tests/cassettes/session.mcp.json"
 LINT, REDACTION, DIFF = "mcp-cassette-lint", "mcp-cassette-redaction-check", "mcp-cassette-diff"
+BUILD_SECONDS = 1800
 INSTALL_STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
 
 
@@ -205,7 +208,13 @@ def built(bench: Bench, tool: str) -> None:
     ours.commit({PATH: cassettes.clean})
     ours.write({PATH: cassettes.poisoned})
     ours.git("add", PATH)
-    result = bench.result(tool, "try-repo", bench.root, LINT, "--files", PATH, cwd=ours.root)
+    words = [tool, "try-repo", bench.root, LINT, "--files", PATH]
+    # The home of the bench is empty; the toolchain is in that of the caller.
+    homes = {
+        name: os.environ.get(name) or str(Path.home() / folder)
+        for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"))
+    }
+    result = bench.result(*words, cwd=ours.root, seconds=BUILD_SECONDS, **homes)
     text = (result.stdout + result.stderr).decode("utf-8", "replace")
     refused((result.returncode, text), "R001", "exit code: 4")
 
