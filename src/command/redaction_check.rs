@@ -8,7 +8,7 @@ use super::select::Selection;
 use super::{Context, Exit, Outcome, Output, Shared, output};
 use crate::cassette::Cassette;
 use crate::config::LintFlags;
-use crate::finding::{Report, Severity, says_nothing_was_checked};
+use crate::finding::{Report, Severity, Status, says_nothing_was_checked};
 use crate::lint;
 use crate::redact::{CheckOptions, Manifest, PackFiles, RedactError, check};
 use crate::report::{CassetteStatus, Style, render_lint};
@@ -149,7 +149,7 @@ pub(super) enum Old<'c> {
     Cassette(&'c Cassette),
 }
 
-/// The findings of one cassette, with those marked that are accepted or that the base
+/// The findings of one cassette, with those leftovers marked that are accepted or that the base
 /// side has too.
 pub(super) fn judged(
     cassette: &Cassette,
@@ -172,6 +172,13 @@ pub(super) fn judged(
             }
         }
         _ => {}
+    }
+    // That a profile is required is about what is there now: a base without one excuses
+    // nothing, and neither does an entry.
+    for finding in &mut report.findings {
+        if matches!(finding.rule.as_str(), "R201" | "R202") {
+            finding.status = Status::New;
+        }
     }
     Ok(report)
 }

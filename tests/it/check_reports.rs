@@ -373,6 +373,12 @@ fn a_required_profile_is_asked_of_every_cassette() {
     assert_eq!(checked.counting("right.mcp.json"), [""; 0]);
     assert_eq!(checked.counting("left.mcp.json"), ["R203"]);
     assert_eq!(checked.run.code, 4, "{}", checked.run.all());
+    // What the base lacks too is required all the same; what it left behind is not news.
+    let checked = repository.check(&["--base", "HEAD"]);
+    assert_eq!(checked.counting("none.mcp.json"), ["R201"]);
+    assert_eq!(checked.counting("other.mcp.json"), ["R202"]);
+    assert_eq!(checked.counting("left.mcp.json"), [""; 0]);
+    assert_eq!(checked.run.code, 4);
     // The name is asked for whichever checks run, as lint does it.
     let checked = repository.check(&["--checks", "lint"]);
     assert_eq!(checked.counting("none.mcp.json"), ["R201"]);
