@@ -105,12 +105,26 @@ impl Repositories {
     /// Resolves what was asked for in each of them.
     pub(crate) fn base(&self, asked: &Asked) -> Result<BaseSide<'_>, BaselineError> {
         let sides = self.opened.iter().map(|repository| {
-            let base = repository.base(&asked.plan)?;
+            let base = match self.outer(repository) {
+                Some(outer) => repository.base_inside(outer, &asked.plan)?,
+                None => repository.base(&asked.plan)?,
+            };
             Ok(Side { repository, base })
         });
         Ok(BaseSide {
             sides: sides.collect::<Result<_, BaselineError>>()?,
         })
+    }
+}
+
+impl Repositories {
+    /// The innermost of the others that a repository lies in.
+    fn outer(&self, inner: &Repository) -> Option<&Repository> {
+        self.opened
+            .iter()
+            .filter(|other| other.root() != inner.root())
+            .filter(|other| inner.root().starts_with(other.root()))
+            .max_by_key(|other| other.root().components().count())
     }
 }
 

@@ -244,8 +244,8 @@ impl Place {
     }
 
     /// Every file below `start` that matches. The administrative directory of git has
-    /// no cassettes. Links to directories are not followed: what they lead to has a
-    /// path of its own, and following them need not end. A directory that has the name
+    /// no cassettes. A link to a directory elsewhere is followed once, because whoever
+    /// opens a cassette by that path does the same. A directory that has the name
     /// of a cassette is found as well, so that it is told and not passed over.
     fn search(&self, found: &mut BTreeSet<PathBuf>) -> Result<(), SelectError> {
         if !self.start.is_dir() {
@@ -256,13 +256,28 @@ impl Place {
             }
             return Ok(());
         }
-        let walk = WalkDir::new(&self.start).into_iter();
-        for entry in walk.filter_entry(|entry| entry.file_name() != OsStr::new(".git")) {
-            let entry = entry?;
-            let name = entry.file_name().as_encoded_bytes();
-            let is_cassette = !entry.file_type().is_dir() || name.ends_with(SUFFIX);
-            if is_cassette && self.matcher.is_match(entry.path()) {
-                found.insert(entry.into_path());
+        // Where links lead, so that no place is searched twice by way of them.
+        let mut reached = BTreeSet::from([self.start.clone()]);
+        let mut places = vec![self.start.clone()];
+        while let Some(place) = places.pop() {
+            let walk = WalkDir::new(&place).follow_root_links(true).into_iter();
+            for entry in walk.filter_entry(|entry| entry.file_name() != OsStr::new(".git")) {
+                let entry = entry?;
+                let name = entry.file_name().as_encoded_bytes();
+                let is_cassette = !entry.file_type().is_dir() || name.ends_with(SUFFIX);
+                if is_cassette && self.matcher.is_match(entry.path()) {
+                    found.insert(entry.path().to_owned());
+                }
+                if entry.path_is_symlink()
+                    && entry.path() != place
+                    && let Ok(real) = entry.path().canonicalize()
+                    && real.is_dir()
+                    // What lies below the start has been or will be come upon there.
+                    && !real.starts_with(&self.start)
+                    && reached.insert(real)
+                {
+                    places.push(entry.into_path());
+                }
             }
         }
         Ok(())

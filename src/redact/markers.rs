@@ -58,6 +58,22 @@ pub(super) fn without_markers(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The fewest bullets that `mask` leaves: a match of eight characters shows four. Fewer
+/// are a list or an ornament.
+const LEAST_MASKED: usize = 4;
+
+/// The bytes of the four characters that `mask` shows after its bullets, if what follows
+/// them is that and no word of its own.
+fn masked_tail(shown: &str) -> Option<usize> {
+    let mut chars = shown.chars();
+    let tail: Vec<char> = chars.by_ref().take(4).collect();
+    let goes_on = |c: char| c.is_alphanumeric() || "._-+@/:=%".contains(c);
+    let whole = tail.len() == 4
+        && !tail.iter().any(|c| c.is_whitespace() || *c == '•')
+        && !chars.next().is_some_and(goes_on);
+    whole.then(|| tail.iter().map(|c| c.len_utf8()).sum())
+}
+
 /// `<LABEL>`, `<LABEL>_` with 12 digits, and runs of bullets with up to four characters.
 fn markers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
@@ -88,9 +104,12 @@ fn markers(text: &str) -> Vec<Range<usize>> {
             let rest = text.get(start..).unwrap_or_default();
             let length = rest.len() - rest.trim_start_matches('•').len();
             let shown = rest.get(length..).unwrap_or_default();
-            let tail: usize = shown.chars().take(4).map(char::len_utf8).sum();
             at = start + length;
-            found.push(start..at + tail);
+            if length >= LEAST_MASKED * '•'.len_utf8()
+                && let Some(tail) = masked_tail(shown)
+            {
+                found.push(start..at + tail);
+            }
         }
         found.sort_by_key(|range| range.start);
     }

@@ -349,3 +349,38 @@ fn a_hook_that_git_runs_sees_the_files_and_leaves_the_index_alone() {
     assert!(said.ends_with("\n4\n"), "{said}");
     assert_eq!(repository.git_in(&tree, &["status", "--porcelain"]), "");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_became_a_link_is_looked_into() {
+    let repository = Repository::with(&[
+        ("t/a.mcp.json", &clean()),
+        ("t/sub/b.mcp.json", &clean()),
+        (
+            "mcp-cassette.toml",
+            "[check]\ncassettes = [\"t/**/*.mcp.json\"]\n",
+        ),
+    ]);
+    repository.remove("t/sub/b.mcp.json");
+    let _ = std::fs::remove_dir(repository.root.join("t/sub"));
+    repository.write("elsewhere/b.mcp.json", poisoned());
+    std::os::unix::fs::symlink("../elsewhere", repository.root.join("t/sub")).unwrap();
+    // A link that leads back upwards must not be walked for ever.
+    std::os::unix::fs::symlink("..", repository.root.join("elsewhere/up")).unwrap();
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(checked.run.code, 4, "{:#}", checked.json);
+    assert!(checked.counting("t/sub/b.mcp.json").contains(&"R001"));
+}
+
+#[test]
+fn the_branches_of_an_embedded_repository_are_no_base() {
+    let repository = Repository::with(&[("a.mcp.json", &clean())]);
+    repository.write("new/b.mcp.json", poisoned());
+    let inner = repository.root.join("new");
+    repository.git_in(&inner, &["init", "-q", "-b", "main"]);
+    repository.git_in(&inner, &["add", "-A"]);
+    repository.git_in(&inner, &["commit", "-q", "-m", "their own main"]);
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(checked.run.code, 4, "{:#}", checked.json);
+    assert!(checked.counting("new/b.mcp.json").contains(&"R001"));
+}

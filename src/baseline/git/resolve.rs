@@ -59,6 +59,26 @@ impl Repository {
                 Some((outer, path)) => by_superproject(&outer, &path, plan)?,
             },
         };
+        self.chosen(choice)
+    }
+
+    /// The base of a repository that lies inside `outer`: the commit that the base of
+    /// `outer` has in its place, whatever names the branches in here have. They are as
+    /// much a part of a change as its files.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repository::base`], and something else than a submodule at that place.
+    pub(crate) fn base_inside(
+        &self,
+        outer: &Repository,
+        plan: &Plan,
+    ) -> Result<Base<'_>, BaselineError> {
+        let path = outer.path_of(self.root())?;
+        self.chosen(by_superproject(outer, &path, plan)?)
+    }
+
+    fn chosen(&self, choice: Choice) -> Result<Base<'_>, BaselineError> {
         Ok(match choice {
             Choice::None { reason } => Base::None { reason },
             Choice::Commit { id, reason } => Base::Commit(BaseCommit::open(self, id, reason)?),
