@@ -134,8 +134,11 @@ fn one(subject: &Subject, asked: &CheckOptions<'_>, gate: &Gate<'_>) -> Result<R
         (false, Some(old)) => Old::Cassette(old),
         (false, None) => Old::None,
     };
-    let mut report = judged(&cassette, asked, &old, &gate.policy.engine)
-        .map_err(|error| format!("{}: {error}", cassette.name()))?;
+    let mut report = judged(&cassette, asked, &old, &gate.policy.engine).map_err(|error| {
+        let mut problem = error.to_string();
+        conceal::conceal(&mut problem);
+        format!("{}: {problem}", cassette.name())
+    })?;
     report.notes.iter_mut().for_each(conceal::conceal_pointer);
     report.notes.extend(notes);
     Ok(report)

@@ -144,7 +144,7 @@ fn conceal_secrets(found: &mut Diff) {
         change.renamed.iter_mut().for_each(shorten);
         conceal_diff(&mut change.diff);
         for detail in &mut change.details {
-            conceal(&mut detail.text);
+            conceal::conceal_statement(&mut detail.text);
         }
     }
     for count in &mut found.methods {

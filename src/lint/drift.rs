@@ -7,7 +7,7 @@ use crate::diff::ChangeKind;
 use crate::diff::definition::Delta;
 use crate::diff::drift::{Drift, Drifts};
 use crate::diff::surface::Recorded;
-use crate::secrets::conceal::{conceal, conceal_diff};
+use crate::secrets::conceal::{conceal_diff, conceal_statement};
 use crate::wire::json::Span;
 
 /// Reports each member that changed, and each definition that could not be compared.
@@ -70,7 +70,7 @@ fn one(
     }
     for detail in &delta.details {
         let mut text = detail.text.clone();
-        conceal(&mut text);
+        conceal_statement(&mut text);
         message.push_str(&format!("\n{text} ({})", detail.impact.as_str()));
     }
     let text = |side: &Recorded<'_>, span: Option<Span>| {

@@ -1,7 +1,7 @@
 //! Cutting secrets out of text that is quoted: changed definitions may hold keys,
 //! and a report that quotes them must not spread them.
 
-use super::{Entropy, Place, Secret, TextContext, prefilter, sample, scan};
+use super::{Entropy, Place, Secret, TextContext, context, prefilter, sample, scan};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,6 +19,29 @@ pub(crate) fn conceal(text: &mut String) {
     let mut lines = vec![std::mem::take(text)];
     conceal_lines(&mut lines, |_| 0);
     *text = lines.pop().unwrap_or_default();
+}
+
+/// The same for a sentence about a value, in which names stand between back quotes and
+/// values between quotation marks: a value whose name promises a secret is cut too.
+pub(crate) fn conceal_statement(text: &mut String) {
+    conceal(text);
+    let promises = |name: &str| context::promise(name).is_some();
+    if !text.split('`').skip(1).step_by(2).any(promises) {
+        return;
+    }
+    let mut out = String::with_capacity(text.len());
+    for (at, part) in text.split('"').enumerate() {
+        if at > 0 {
+            out.push('"');
+        }
+        // Every second part stands between two quotation marks.
+        if at % 2 == 1 && part.chars().count() > 6 {
+            out.push_str(&sample(part));
+        } else {
+            out.push_str(part);
+        }
+    }
+    *text = out;
 }
 
 /// The same for a text with JSON pointers in it, in which `/` is spelled `~1`.
@@ -180,6 +203,24 @@ mod tests {
     /// Put together here, so that no scanner takes this file for a leak.
     fn key() -> String {
         format!("ghp_{}", "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5")
+    }
+
+    #[test]
+    fn a_value_is_cut_by_the_name_that_a_statement_gives_it() {
+        for (text, shown) in [
+            (
+                "default of parameter `password` changed from \"Kettle-Blue-1\" to \"x\"",
+                "default of parameter `password` changed from \"Kettle…\" to \"x\"",
+            ),
+            (
+                "parameter `color` no longer accepts \"Kettle-Blue-1\"",
+                "parameter `color` no longer accepts \"Kettle-Blue-1\"",
+            ),
+        ] {
+            let mut text = text.to_owned();
+            conceal_statement(&mut text);
+            assert_eq!(text, shown);
+        }
     }
 
     #[test]
