@@ -2,10 +2,8 @@
 
 use super::super::error::{BaselineError, Side};
 use super::super::path::RepoPath;
-use super::corrupt;
 use super::similar;
 use super::tree::{BaseCommit, Entry, refuse_pointer};
-use git2::{ObjectType, Oid};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -141,12 +139,10 @@ impl BaseCommit<'_> {
             && let Some(size) = self.size(oid)
             && size > LARGEST_POINTER
         {
-            // Unpacking a blob and hashing a file cost more than all else here, so
-            // neither is done where the sizes tell.
+            // Unpacking a blob costs more than all else here, so it is not done where
+            // the sizes tell.
             if size == bytes.len() as u64 {
-                let own = Oid::hash_object(ObjectType::Blob, bytes);
-                let own = own.map_err(|error| corrupt(path.to_string(), &error))?;
-                return Ok(Some(if own == oid {
+                return Ok(Some(if self.is_content(path, oid, bytes)? {
                     Status::Unchanged
                 } else {
                     Status::Modified

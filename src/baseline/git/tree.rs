@@ -8,6 +8,7 @@ use super::super::id::CommitId;
 use super::super::path::RepoPath;
 use super::{Repository, corrupt, id_of, oid_of};
 use git2::{ErrorCode, Oid, Tree, TreeEntry};
+use std::cell::RefCell;
 use std::fmt;
 
 /// Symbolic links that one path may lead through.
@@ -29,6 +30,9 @@ pub(crate) struct BaseCommit<'repo> {
     id: CommitId,
     reason: String,
     root: Tree<'repo>,
+    /// The content that was read last and will be asked for again: unpacking and
+    /// verifying a large one takes longer than all that is done with it.
+    kept: RefCell<Option<(Oid, Vec<u8>)>>,
 }
 
 /// What a tree has at a path.
@@ -87,6 +91,7 @@ impl<'repo> BaseCommit<'repo> {
             id,
             reason,
             root,
+            kept: RefCell::default(),
         })
     }
 
@@ -111,7 +116,11 @@ impl<'repo> BaseCommit<'repo> {
         match self.lookup(path)? {
             None => Ok(None),
             Some(Entry::File(oid)) => {
-                let bytes = self.content(path, oid, MAX_SIZE)?;
+                let kept = self.kept.take().filter(|(of, _)| *of == oid);
+                let bytes = match kept {
+                    Some((_, bytes)) => bytes,
+                    None => self.content(path, oid, MAX_SIZE)?,
+                };
                 refuse_pointer(path, &bytes, Side::Base)?;
                 Ok(Some(bytes))
             }
@@ -247,6 +256,20 @@ impl<'repo> BaseCommit<'repo> {
             }
         }
         Ok(way.pop().map(|(_, entry)| entry))
+    }
+
+    /// Whether the content of a blob is `bytes`; if it is not, it is kept for whoever
+    /// asks for that file next.
+    pub(super) fn is_content(
+        &self,
+        path: &RepoPath,
+        oid: Oid,
+        bytes: &[u8],
+    ) -> Result<bool, BaselineError> {
+        let content = self.content(path, oid, MAX_SIZE)?;
+        let same = content == bytes;
+        self.kept.replace((!same).then_some((oid, content)));
+        Ok(same)
     }
 
     /// The size of a blob in bytes; none if it is not in the object store.
