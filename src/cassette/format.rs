@@ -3,6 +3,9 @@
 //! Version 2 added `transport`, `server_url`, `session_id`, `exchange` and
 //! `channel`; version 3 added `redaction`. Every later member is optional, so one
 //! reader takes all three and the differences are the defaults in [`Parts`].
+//!
+//! Reading and writing stand in one file, longer than most, because each member of the
+//! format has one line in either and they must agree.
 
 use super::file::LoadProblem;
 use super::model::{Cassette, Channel, Extra, Head, Kind, Row, Sender, Transport};
