@@ -19,6 +19,7 @@
 //! | `baseline` | the other side of a comparison, from git |
 //! | `config` | configuration files |
 //! | `report` | findings and diffs as text, JSON, annotations |
+//! | `transport` | bytes, clocks and processes around the recorder and the replayer |
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
 //! | `args` | the command line: the only user of clap |
 
@@ -51,6 +52,7 @@ mod regular_file;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;
+mod transport;
 mod wire;
 
 pub use cassette::{Cassette, LoadError};

@@ -6,5 +6,7 @@
 #[cfg(feature = "cli")]
 pub(crate) mod compact;
 pub(crate) mod json;
+pub(crate) mod lane;
+pub(crate) mod lines;
 pub(crate) mod mcp;
 pub(crate) mod node;

@@ -35,6 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
+    ("transport", &["wire"]),
     (
         "command",
         &[
@@ -81,7 +82,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "baseline/git/tree.rs",
         ],
     ),
-    ("tokio", &[]),
+    ("tokio", &["transport/signals.rs"]),
     ("hyper", &[]),
 ];
 
