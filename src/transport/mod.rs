@@ -4,3 +4,5 @@
 //! knows a method of the protocol.
 
 pub(crate) mod signals;
+pub(crate) mod stderr;
+pub(crate) mod stdio;
