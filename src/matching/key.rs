@@ -381,3 +381,141 @@ pub(super) fn string_of(token: &str) -> Option<Cow<'_, str>> {
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;
     Some(decode(inner))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn key_with(keyer: &mut Keyer, params: &str) -> Key {
+        keyer.key("m", params, Some(Span::new(0, params.len())))
+    }
+
+    fn keyer(ignored: &[&str], meta: &[&str]) -> Keyer {
+        let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        Keyer::new(&owned(ignored), owned(meta)).expect("pointers")
+    }
+
+    fn key(params: &str) -> Key {
+        key_with(&mut keyer(&[], &[]), params)
+    }
+
+    #[test]
+    fn equal_values_have_one_key_and_others_have_not() {
+        for (one, other, equal) in [
+            (r#"{"a":1,"b":[1,2]}"#, r#"{ "b" : [1.0, 2e0],"a":10e-1 }"#, true),
+            (r#"{"b":[1,2]}"#, r#"{"b":[2,1]}"#, false),
+            (r#"{"a":"\u00e9\ud83d"}"#, "{\"a\":\"\u{e9}\\ud83d\"}", true),
+            (r#"{"a":"1"}"#, r#"{"a":1}"#, false),
+            (r#"{"a":null}"#, "{}", false),
+            (r#"{"a":{"a":{}}}"#, r#"{"a":{"a":[]}}"#, false),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#, false),
+            (r#"{"a":["b","c"]}"#, r#"{"a":["bc"]}"#, false),
+            (r#"{"a":9007199254740993}"#, r#"{"a":9007199254740992}"#, false),
+            (r#"{"a":-0}"#, r#"{"a":0.0}"#, true),
+            (r#"{"a":1e400}"#, r#"{"a":10e399}"#, true),
+            (r#"{"name":"t","arguments":{}}"#, r#"{"name":"t"}"#, true),
+            (r#"{"name":"t","arguments":[]}"#, r#"{"name":"t"}"#, false),
+            (r#"{"a":{"arguments":{}}}"#, r#"{"a":{}}"#, false),
+            (r#"{"_meta":{"x":1},"a":2}"#, r#"{"a":2}"#, true),
+            (r#"{"a":{"_meta":1}}"#, r#"{"a":{}}"#, false),
+            (r#"{"task":{"ttl":5,"x":1}}"#, r#"{"task":{"x":1}}"#, true),
+            (r#"{"x":{"task":{"ttl":5}}}"#, r#"{"x":{"task":{}}}"#, false),
+        ] {
+            assert_eq!(key(one) == key(other), equal, "{one} and {other}");
+        }
+        let absent = keyer(&[], &[]).key("m", "", None);
+        assert_eq!(absent, key("{}"));
+        assert_eq!(absent, key(r#"{"_meta":{"progressToken":1}}"#));
+        assert_ne!(absent, keyer(&[], &[]).key("other", "", None));
+    }
+
+    #[test]
+    fn ignored_pointers_lead_through_objects_and_arrays() {
+        for (pointer, one, other, equal) in [
+            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"b":[9],"c":2}}"#, true),
+            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"c":2}}"#, true),
+            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"b":1,"c":3}}"#, false),
+            ("/a/1", r#"{"a":[1,2,3]}"#, r#"{"a":[1,{"x":[]},3]}"#, true),
+            ("/a/1", r#"{"a":[1,2,3]}"#, r#"{"a":[1,3]}"#, false),
+            ("/a/1/b", r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1,{"b":3}]}"#, true),
+            ("/a/1/b", r#"{"a":[{"b":2},1]}"#, r#"{"a":[{"b":3},1]}"#, false),
+            ("/a~1b/c~0d", r#"{"a/b":{"c~d":1}}"#, r#"{"a/b":{}}"#, true),
+            ("/arguments/x", r#"{"arguments":{"x":1}}"#, "{}", true),
+        ] {
+            let mut keyer = keyer(&[pointer], &[]);
+            let keys = [one, other].map(|params| key_with(&mut keyer, params));
+            assert_eq!(keys[0] == keys[1], equal, "{pointer}: {one} and {other}");
+        }
+        for pointer in ["", "a", "/", "/params", "/params/"] {
+            assert!(Keyer::new(&[pointer.to_owned()], Vec::new()).is_err(), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn named_members_of_meta_count_and_no_others() {
+        let mut keyer = keyer(&[], &["vendor/x"]);
+        let mut key = |params: &str| key_with(&mut keyer, params);
+        let one = key(r#"{"_meta":{"vendor/x":{"a":1},"progressToken":1}}"#);
+        assert_eq!(one, key(r#"{"_meta":{"progressToken":2,"vendor/x":{"a":1.0}}}"#));
+        assert_ne!(one, key(r#"{"_meta":{"vendor/x":{"a":2}}}"#));
+        assert_eq!(key(r#"{"_meta":{"progressToken":2}}"#), key("{}"));
+    }
+
+    #[test]
+    fn depth_costs_no_stack_and_no_square_of_time() {
+        let deep = |inner: &str| {
+            let open = r#"{"b":0,"a":"#.repeat(100_000);
+            format!("{open}{inner}{}", "}".repeat(100_000))
+        };
+        assert_eq!(key(&deep("1")), key(&deep("1.0")));
+        assert_ne!(key(&deep("1")), key(&deep("2")));
+        let arrays = |n: usize| format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n));
+        assert_ne!(key(&arrays(100_000)), key(&arrays(99_999)));
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-c]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[a-d]", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// The same value with its members the other way round and white space between tokens.
+    fn spread(value: &Value) -> String {
+        match value {
+            Value::Object(members) => {
+                let members: Vec<String> = members
+                    .iter()
+                    .rev()
+                    .map(|(name, value)| format!(" \"{name}\" :\n{}", spread(value)))
+                    .collect();
+                format!("{{{} }}", members.join(" ,"))
+            }
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(spread).collect();
+                format!("[ {}]", items.join(", "))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_key_goes_by_value(one in json(), other in json()) {
+            let (a, b) = (format!("{{\"x\":{one}}}"), format!("{{\"x\":{other}}}"));
+            prop_assert_eq!(key(&a), key(&format!("{{\"x\":{}}}", spread(&one))));
+            prop_assert_eq!(key(&a) == key(&b), one == other);
+        }
+    }
+}

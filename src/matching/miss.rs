@@ -3,8 +3,9 @@
 use super::key::string_of;
 use crate::secrets::conceal;
 use crate::wire::compact::readable;
-use crate::wire::json::Span;
+use crate::wire::json::{Kind, Scanner, Span, decode};
 use crate::wire::node::{Data, Node};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// How many recorded requests a live one is compared with.
@@ -28,7 +29,32 @@ pub(crate) fn shown_params(text: &str, params: Option<Span>) -> String {
     let Some(params) = params else {
         return "{}".to_owned();
     };
-    conceal::beginning(&readable(text, params), LONGEST_PARAMS)
+    let mut out = String::new();
+    let mut scanner = Scanner::over(text, params);
+    let mut ended = false;
+    // The name that the value which comes now stands under.
+    let mut name = Cow::Borrowed("");
+    while let Ok(Some(token)) = scanner.next_token() {
+        if out.len() > LONGEST_PARAMS * 4 + conceal::SEARCHED {
+            break;
+        }
+        let closes = matches!(token.kind, Kind::EndObject | Kind::EndArray);
+        let opens = matches!(token.kind, Kind::BeginObject | Kind::BeginArray);
+        if ended && !closes {
+            out.push(',');
+        }
+        match token.kind {
+            Kind::Key => {
+                name = decode(token.inner().of(text));
+                out.push_str(&readable(text, token.span));
+                out.push(':');
+            }
+            _ if opens || closes => out.push_str(token.span.of(text)),
+            _ => out.push_str(&conceal::of_name(&name, readable(text, token.span))),
+        }
+        ended = !opens && token.kind != Kind::Key;
+    }
+    conceal::beginning(&out, LONGEST_PARAMS)
 }
 
 /// What is nearest among recorded requests of the same method, in words; empty if there is none.

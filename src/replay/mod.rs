@@ -8,6 +8,8 @@
 mod answers;
 mod batch;
 pub(crate) mod faults;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod laws;
 mod plan;
 mod playing;
 mod render;

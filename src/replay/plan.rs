@@ -77,12 +77,6 @@ impl Plan {
         builder.finish()
     }
 
-    /// The messages of a playlist.
-    pub(super) fn items_of(&self, playlist: &Playlist) -> &[u32] {
-        let range = playlist.first as usize..playlist.end as usize;
-        self.items.get(range).unwrap_or_default()
-    }
-
     /// The server's requests that the client answered between two messages.
     pub(super) fn answered_between(&self, after: u32, before: u32) -> &[(u32, u32)] {
         let from = self.answers.partition_point(|&(row, _)| row <= after);

@@ -1,6 +1,5 @@
 //! Messages as bytes: recorded ones with the live ids in them, and the few of our own.
 
-use super::plan::NONE;
 use crate::cassette::model::Row;
 use crate::wire::compact::push_compact;
 use crate::wire::json::{Kind, Scanner, Span, decode, member, nested, write_string};
@@ -102,9 +101,4 @@ pub(super) fn error(id: &str, code: i64, message: &str, data: Option<&str>) -> V
 /// An empty result.
 pub(super) fn nothing(id: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}").into_bytes()
-}
-
-/// The index of a message as a recorded place, or nothing.
-pub(super) fn place(row: u32) -> Option<usize> {
-    (row != NONE).then_some(row as usize)
 }

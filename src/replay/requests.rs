@@ -472,7 +472,8 @@ impl Replayer {
         let Some(id) = id.map(|id| id.span.of(text)) else {
             return;
         };
-        let slot = self.live().and_then(|live| live.waiting.get(id).copied());
+        let mut sessions = self.sessions.iter().rev();
+        let slot = sessions.find_map(|live| live.waiting.get(id).copied());
         let batch = slot.and_then(|slot| self.stage.look(slot)).and_then(|playing| {
             let open = !std::mem::replace(&mut playing.silent, true) && !playing.answered;
             playing.answered = true;
