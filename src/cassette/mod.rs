@@ -17,5 +17,5 @@ pub(crate) mod view;
 pub(crate) mod write;
 
 pub use file::{LoadError, LoadProblem, SaveError};
-pub use salvage::Salvaged;
 pub use model::{Cassette, Channel, Kind, Message, Sender, Transport};
+pub use salvage::Salvaged;

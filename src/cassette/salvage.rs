@@ -34,7 +34,8 @@ impl Salvaged {
 
 /// Whether a file is what a recording writes while it runs.
 pub(super) fn is_partial(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "partial")
+    path.extension()
+        .is_some_and(|extension| extension == "partial")
 }
 
 impl Cassette {
@@ -165,7 +166,11 @@ mod tests {
                 WHOLE.match_indices('}').nth(count - 1).unwrap().0 + 1
             };
             // The very last byte is a line feed, without which the file is whole.
-            let expected = if cut == WHOLE.len() - 1 { 0 } else { cut - kept };
+            let expected = if cut == WHOLE.len() - 1 {
+                0
+            } else {
+                cut - kept
+            };
             assert_eq!(dropped, expected as u64, "cut at {cut}");
         }
     }

@@ -278,7 +278,9 @@ fn token() -> String {
 /// know locks.
 #[cfg(unix)]
 fn lock_directory(path: &Path) -> Option<File> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let directory = File::open(parent.unwrap_or(Path::new("."))).ok()?;
     rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive).ok()?;
     Some(directory)
@@ -302,11 +304,11 @@ fn host() -> String {
 
 #[cfg(unix)]
 fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
     // A process of another user is alive although it may not be signalled.
-    pid.is_some_and(|pid| {
-        rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
-    })
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
 /// Asks the task list, since the system's own call would need unsafe code; what cannot be
