@@ -45,11 +45,9 @@ pub(crate) struct Recording {
     stale_head: bool,
     /// When the checkpoint was last written.
     written_at: Option<Duration>,
-    /// How many messages the checkpoint holds.
-    written: u64,
-    /// How many messages were given up.
-    dropped: u64,
     failing: bool,
+    /// Whether too much could not be written: what comes now would follow on a gap.
+    given_up: bool,
     notices: Vec<String>,
 }
 
@@ -138,9 +136,8 @@ impl Recording {
             pending: String::new(),
             stale_head: false,
             written_at: None,
-            written: 0,
-            dropped: 0,
             failing: false,
+            given_up: false,
             notices: Vec::new(),
         }
     }
@@ -188,6 +185,9 @@ impl Recording {
     fn write_checkpoint(&mut self) -> io::Result<()> {
         self.pending.push_str(&self.recorder.take_messages());
         self.stale_head |= self.recorder.head_has_changed();
+        if self.given_up {
+            self.pending = String::new();
+        }
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -211,9 +211,7 @@ impl Recording {
             checkpoint.replace_head(&self.recorder.head())?;
             self.stale_head = false;
         }
-        checkpoint.append(&mut self.pending)?;
-        self.written = self.recorder.messages();
-        Ok(())
+        checkpoint.append(&mut self.pending)
     }
 
     fn failed(&mut self, error: &io::Error) {
@@ -228,7 +226,7 @@ impl Recording {
         }
         if self.pending.len() > TOO_MUCH {
             self.pending = String::new();
-            self.dropped += self.recorder.messages() - self.written - self.dropped;
+            self.given_up = true;
         }
     }
 
@@ -276,11 +274,9 @@ impl Recording {
     fn save_checkpoint(&mut self, interrupted: bool) -> Result<(), NotSaved> {
         let written = self.write_checkpoint();
         let messages = self.recorder.messages();
-        let written = written.and_then(|()| match self.dropped {
-            0 => Ok(()),
-            dropped => Err(io::Error::other(format!(
-                "{dropped} messages could not be written in time"
-            ))),
+        let written = written.and_then(|()| match self.given_up {
+            false => Ok(()),
+            true => Err(io::Error::other("for too long nothing could be written")),
         });
         let not_saved = |source, kept: Option<&Path>, count: u64| NotSaved {
             target: self.target.clone(),
@@ -301,12 +297,13 @@ impl Recording {
             let source = source.unwrap_or_else(|| io::Error::other("there is no checkpoint"));
             return Err(not_saved(source, None, 0));
         };
+        let count = checkpoint.messages();
         if let Err(source) = written {
             let kept = checkpoint.path().exists().then(|| checkpoint.path());
-            return Err(not_saved(source, kept, self.written));
+            return Err(not_saved(source, kept, count));
         }
         checkpoint
             .finish(&self.target, interrupted)
-            .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), self.written))
+            .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), count))
     }
 }
