@@ -11,6 +11,9 @@ mod payload;
 mod recorder;
 mod recording;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use claim::{Claim, ClaimError, ClaimOptions};
 pub(crate) use recorder::Options;
 pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output};

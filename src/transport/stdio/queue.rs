@@ -184,6 +184,9 @@ mod tests {
                 });
             }
         });
+        while warnings.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
         let mut seen = 0;
         while seen < 4 {
             for chunk in queue.take().chunks {
