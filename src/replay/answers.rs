@@ -7,7 +7,7 @@ use super::render::{self, Rewriting};
 use super::replayer::Replayer;
 use super::session::Pending;
 use crate::cassette::model::{Row, string_value};
-use crate::cassette::view::id_key;
+use crate::cassette::pairing::id_key;
 use crate::secrets::conceal;
 use crate::wire::json::{member, nested};
 use crate::wire::lane::Lane;

@@ -30,6 +30,8 @@ pub(crate) mod name {
     pub(crate) const PROTOCOL_VERSION: &str = "protocolVersion";
     /// In `_meta` of every request of the modern era.
     pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// In `_meta` of results of the modern era: the name and version of the server.
+    pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
     /// In `_meta` of what belongs to a `subscriptions/listen`: the id of that request.
     pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 }

@@ -4,6 +4,7 @@
 //! Nothing here does input or output, and nothing knows the time.
 
 pub(crate) mod compact;
+pub(crate) mod glyph;
 pub(crate) mod json;
 pub(crate) mod lane;
 pub(crate) mod lines;
