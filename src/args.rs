@@ -304,6 +304,9 @@ struct InspectArgs {
     /// One line a tool, as the server last listed it
     #[arg(long)]
     tools: bool,
+    /// A file for `serve --faults`: show which recorded requests its faults would hit
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
     /// Text for people, or JSON with the same members every time
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: InspectFormat,
@@ -495,6 +498,7 @@ impl InspectArgs {
                 _ => View::Summary,
             },
             json: self.format == InspectFormat::Json,
+            faults: self.faults,
         }
     }
 }

