@@ -5,6 +5,7 @@ use super::checkpoint::{Checkpoint, Unfinished, closing};
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
 use crate::cassette::file::{resolve, save_atomically};
+use crate::wire::json::MAX_INPUT;
 use crate::wire::lane::Lane;
 use std::fs;
 use std::io;
@@ -211,7 +212,16 @@ impl Recording {
             checkpoint.replace_head(&self.recorder.head())?;
             self.stale_head = false;
         }
-        checkpoint.append(&mut self.pending)
+        let before = checkpoint.length();
+        checkpoint.append(&mut self.pending)?;
+        let limit = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
+        if before < limit && checkpoint.length() >= limit {
+            self.notices.push(
+                "warning: the cassette is larger than 4 GiB by now, and this version cannot load it"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     fn failed(&mut self, error: &io::Error) {
