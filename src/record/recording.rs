@@ -245,8 +245,16 @@ impl Recording {
     /// # Errors
     ///
     /// The file system refuses; the error says what is kept and where.
-    pub(crate) fn finish(mut self, at: Duration, interrupted: bool) -> Result<Saved, NotSaved> {
+    pub(crate) fn finish(
+        mut self,
+        at: Duration,
+        interrupted: bool,
+        notice: &dyn Fn(&str),
+    ) -> Result<Saved, NotSaved> {
         self.recorder.finish(at);
+        for text in self.take_notices() {
+            notice(&text);
+        }
         let messages = self.recorder.messages();
         if messages == 0 {
             return Ok(Saved::Nothing);

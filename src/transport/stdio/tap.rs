@@ -465,7 +465,10 @@ impl Watch<'_> {
         }
         self.tap.queue.close();
         let saved = match recorder.join() {
-            Ok(recording) => recording.finish(self.tap.began.elapsed(), interrupted),
+            Ok(recording) => {
+                let at = self.tap.began.elapsed();
+                recording.finish(at, interrupted, &*self.tap.notice)
+            }
             Err(_) => Err(NotSaved::recorder_failed()),
         };
         Recorded { end, saved }
