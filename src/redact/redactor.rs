@@ -202,11 +202,6 @@ impl Redactor {
         }
     }
 
-    /// Whether there is any rule, or a profile to be named for it.
-    pub(crate) fn does_something(&self) -> bool {
-        !(self.locators.rules().is_empty() && self.active.is_empty() && self.profile.is_none())
-    }
-
     /// What the user should know of the rules before they are applied.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let collapses = |active: &&Active| {
