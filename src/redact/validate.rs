@@ -1,6 +1,7 @@
 //! What a regular expression cannot say: check sums, ranges that belong to nobody,
 //! and what around a match makes it something else.
 
+use crate::secrets::placeholder::ends_in_marker;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
@@ -243,7 +244,7 @@ fn is_address(text: &str, range: Range<usize>, name: &str) -> bool {
     }
     let small = address.octets().iter().all(|octet| *octet < 32);
     let trailing_zeros = address.octets().ends_with(&[0, 0]);
-    let places = after.starts_with(':') || is_prefix_length(after);
+    let places = after.starts_with(':') || is_prefix_length(after) || ends_in_marker(before);
     let url = before.ends_with("//") || before.ends_with('@') || before.ends_with('[');
     !(small || trailing_zeros) || places || url || says(ADDRESS_WORDS)
 }
