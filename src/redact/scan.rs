@@ -4,13 +4,13 @@
 //! the text is walked like a message, encoded text is decoded and scanned. Where
 //! matches overlap, the earliest counts, of those the longest, then the rule's id.
 
-use super::encoded;
 use super::islands::islands;
 use super::markers::Facts;
 use super::pack::{Class, PackRule, Strategy};
 use super::redactor::{Action, Active};
 use super::view::View;
 use super::walk::Run;
+use super::{commands, encoded};
 use crate::secrets::placeholder::is_marker;
 use crate::secrets::{self, Kind, Place, TextContext};
 use crate::wire::json::Span;
@@ -27,6 +27,8 @@ pub(super) struct TextPlace<'a> {
     pub(super) name: &'a str,
     /// Only rules of class `secret` apply.
     pub(super) secrets_only: bool,
+    /// It is `user:password`.
+    pub(super) has_password: bool,
     /// It is a string of a payload and no member name, so that rules of 0.4.0 see it.
     pub(super) value: bool,
     pub(super) levels: Levels,
@@ -290,8 +292,18 @@ impl Run<'_> {
         let inner = seen.text.get(piece.clone()).unwrap_or_default();
         let shifted = |range: Range<usize>| piece.start + range.start..piece.start + range.end;
         if !place.secrets_only {
-            for range in super::cookies::values(inner).into_iter().map(shifted) {
-                let rule = "common/cookie-value";
+            let mut passwords = commands::passwords(inner);
+            passwords.extend(commands::password(inner).filter(|_| whole && place.has_password));
+            passwords.retain(|range| {
+                !secrets::is_stand_in(inner.get(range.clone()).unwrap_or_default())
+            });
+            let cookies = super::cookies::values(inner).into_iter();
+            let cookies = cookies.map(|range| (range, "common/cookie-value"));
+            let passwords = passwords
+                .into_iter()
+                .map(|range| (range, "common/named-value"));
+            for (range, rule) in cookies.chain(passwords) {
+                let range = shifted(range);
                 if !facts.is_spent(&range) {
                     out.extend(seen.candidate(range, rule, CHOSEN.to_owned()));
                 }

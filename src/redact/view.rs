@@ -53,6 +53,13 @@ impl View {
     }
 }
 
+/// A text without invisible characters, with plain forms of wide and ornamental ones.
+pub(super) fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| fold(c, &mut out));
+    out
+}
+
 fn narrow(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
