@@ -3,8 +3,8 @@
 use super::Context;
 use super::select::{SelectError, Selection, normal};
 use crate::baseline::{
-    self, Base, BaseCommit, BaselineError, Environment, Pair, Pairing, Plan, RepoPath, Repository,
-    Status, Trust,
+    self, Base, BaseCommit, BaselineError, Environment, Handle, LARGE, Pair, Pairing, Plan,
+    RepoPath, Repository, Status, Trust,
 };
 use crate::cassette::{Cassette, LoadError};
 use crate::diff::surface::Recorded;
@@ -187,10 +187,35 @@ impl Subject {
         }
     }
 
+    /// The path on the base side, for messages.
+    pub(crate) fn shown_on_base(&self) -> String {
+        let path = self.old_path.as_ref().unwrap_or(&self.path);
+        path.display().to_string()
+    }
+
     /// Whether the base side has it, under this name or another.
     pub(crate) fn has_base(&self) -> bool {
         self.old.is_some()
     }
+}
+
+/// A large cassette of the base side that is not read yet.
+pub(crate) struct Large {
+    handle: Handle,
+    path: RepoPath,
+    shown: String,
+}
+
+impl Large {
+    /// As [`BaseSide::load`].
+    pub(crate) fn load(self) -> Result<Option<Cassette>, BaseError> {
+        parsed(self.shown, self.handle.file(&self.path)?)
+    }
+}
+
+fn parsed(name: String, bytes: Option<Vec<u8>>) -> Result<Option<Cassette>, BaseError> {
+    let cassette = bytes.map(|bytes| Cassette::parse(name, bytes));
+    Ok(cassette.transpose()?)
 }
 
 impl BaseSide<'_> {
@@ -246,16 +271,29 @@ impl BaseSide<'_> {
 
     /// The cassette that a subject was on the base side.
     pub(crate) fn load(&self, subject: &Subject) -> Result<Option<Cassette>, BaseError> {
-        let Some((index, path)) = &subject.old else {
+        let Some((commit, path)) = self.place(subject) else {
             return Ok(None);
         };
-        let Some(Base::Commit(commit)) = self.sides.get(*index).map(|side| &side.base) else {
-            return Ok(None);
-        };
-        let shown = subject.old_path.as_ref().unwrap_or(&subject.path);
-        match commit.file(path)? {
-            None => Ok(None),
-            Some(bytes) => Ok(Some(Cassette::parse(shown.display().to_string(), bytes)?)),
+        parsed(subject.shown_on_base(), commit.file(path)?)
+    }
+
+    /// The same for another thread, if it is so large that a thread is worth it.
+    pub(crate) fn large(&self, subject: &Subject) -> Option<Large> {
+        let (commit, path) = self.place(subject)?;
+        // Whatever keeps the size from being known, loading it here tells.
+        let size = commit.size_at(path).ok()??;
+        (size >= LARGE).then(|| Large {
+            handle: commit.handle(),
+            path: path.clone(),
+            shown: subject.shown_on_base(),
+        })
+    }
+
+    fn place<'s>(&self, subject: &'s Subject) -> Option<(&BaseCommit<'_>, &'s RepoPath)> {
+        let (index, path) = subject.old.as_ref()?;
+        match self.sides.get(*index).map(|side| &side.base) {
+            Some(Base::Commit(commit)) => Some((commit, path)),
+            _ => None,
         }
     }
 
@@ -382,6 +420,11 @@ fn pairs(
             read: &|path| match new.get(path) {
                 Some(file) => crate::regular_file::read(&directory.join(file), u64::MAX),
                 None => Err(std::io::ErrorKind::NotFound.into()),
+            },
+            size: &|path| {
+                let file = directory.join(new.get(path)?);
+                let meta = std::fs::symlink_metadata(file).ok()?;
+                meta.is_file().then(|| meta.len())
             },
             server_name: &server_name,
         })

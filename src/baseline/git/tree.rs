@@ -95,6 +95,10 @@ impl<'repo> BaseCommit<'repo> {
         })
     }
 
+    pub(super) fn repository(&self) -> &'repo Repository {
+        self.repository
+    }
+
     /// The commit.
     pub(crate) fn id(&self) -> CommitId {
         self.id

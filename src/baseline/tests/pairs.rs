@@ -41,6 +41,10 @@ fn pairs(repo: &Repo) -> Result<Vec<(String, Status)>, BaselineError> {
         old: &old,
         new: &new,
         read: &|path| std::fs::read(repo.root.join(path.to_path().expect("a path"))),
+        size: &|path| {
+            let path = repo.root.join(path.to_path().expect("a path"));
+            Some(std::fs::metadata(path).ok()?.len())
+        },
         server_name: &|bytes| {
             let text = std::str::from_utf8(bytes).ok()?;
             Some(
