@@ -12,6 +12,7 @@ mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
+mod pairs;
 mod policy;
 pub(crate) mod redact;
 pub(crate) mod redaction_check;

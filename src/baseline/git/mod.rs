@@ -4,11 +4,13 @@
 //! directory, so that a hook, a linked worktree and a submodule see their own. Nothing
 //! here writes to one.
 
+mod index;
 mod pairing;
 mod resolve;
 mod similar;
 mod tree;
 
+pub(crate) use index::Staged;
 pub(crate) use pairing::{LARGE, Pair, Pairing, Status};
 pub(crate) use resolve::Base;
 pub(crate) use tree::BaseCommit;

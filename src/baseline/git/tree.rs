@@ -99,6 +99,10 @@ impl<'repo> BaseCommit<'repo> {
         self.repository
     }
 
+    pub(super) fn tree(&self) -> &Tree<'repo> {
+        &self.root
+    }
+
     /// The commit.
     pub(crate) fn id(&self) -> CommitId {
         self.id

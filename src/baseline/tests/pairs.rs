@@ -346,3 +346,21 @@ fn a_link_that_led_nowhere_can_be_deleted_and_a_file_in_its_place_fails() {
         &[("c/empty", Status::Added), ("c/link", Status::Unreadable)],
     );
 }
+
+#[test]
+fn similar_recordings_of_different_servers_are_no_rename() {
+    let text = |server: &str| format!("server {server}\n{}", lines("x"));
+    let repo = repo(&[("c/old", &text("a")), ("c/gone", &text("b"))]);
+    remove(&repo, "c/old");
+    remove(&repo, "c/gone");
+    repo.write("c/new", format!("{}more\n", text("c")));
+    repo.write("c/other", format!("{}more\n", text("b")));
+    expect(
+        &repo,
+        &[
+            ("c/new", Status::Added),
+            ("c/old", Status::Deleted),
+            ("c/other", from("c/gone")),
+        ],
+    );
+}

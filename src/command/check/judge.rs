@@ -153,6 +153,25 @@ impl<'a> Judge<'a> {
         if self.diff {
             self.diff(&cassette, &old, subject, checked);
         }
+        if subject.out_of_sight {
+            self.out_of_sight(&old, checked);
+        }
+    }
+
+    /// What became of a cassette that nothing names any more.
+    fn out_of_sight(&self, old: &Old, checked: &mut CheckedCassette) {
+        match &checked.old_path {
+            Some(from) if self.diff => {
+                let mut finding = [diff::cassette_out_of_sight(from, old.cassette())];
+                self.accept(&mut finding);
+                checked.report.findings.extend(finding);
+            }
+            _ => checked.report.notes.push(
+                "this check does not look for it by its name; it was looked at because a \
+                 cassette is gone"
+                    .to_owned(),
+            ),
+        }
     }
 
     /// What lint says, if it is asked, and what the cassette is compared with.
