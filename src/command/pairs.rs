@@ -78,7 +78,7 @@ impl Paired<'_> {
             size: &|path| {
                 let file = self.directory.join(new.get(path)?);
                 let meta = std::fs::symlink_metadata(file).ok()?;
-                meta.is_file().then(|| meta.len())
+                meta.is_file().then_some(meta.len())
             },
             server_name: &server_name,
         })

@@ -171,11 +171,11 @@ fn is_nobody(address: &str) -> bool {
     };
     let (name, domain) = (name.to_ascii_lowercase(), domain.to_ascii_lowercase());
     let plain: String = name.chars().filter(|c| !"._-".contains(*c)).collect();
-    let within = |reserved: &&str| {
-        let above = domain.strip_suffix(*reserved);
+    let within = |reserved: &str| {
+        let above = domain.strip_suffix(reserved);
         above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
     };
-    NAMES.contains(&plain.as_str()) && RESERVED.iter().any(|reserved| within(&reserved))
+    NAMES.contains(&plain.as_str()) && RESERVED.iter().any(|reserved| within(reserved))
 }
 
 /// Whether a member's name says that its digits number something that is bought or sent.

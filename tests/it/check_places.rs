@@ -268,6 +268,15 @@ fn kinds_of_repositories_that_are_not_supported_are_named() {
         let run = repository.run(&["check", "--base", "HEAD"]);
         assert_eq!(run.code, 2, "{}", run.all());
         assert!(run.stderr.contains(words), "{}", run.all());
+        let place = repository.root.display().to_string();
+        assert!(run.stderr.contains(&place), "{}", run.all());
+        // Reports are the same wherever they were made.
+        for format in ["json", "sarif"] {
+            let run = repository.run(&["check", "--base", "HEAD", "--format", format]);
+            assert_eq!(run.code, 2, "{}", run.all());
+            assert!(run.stdout.contains("$PWD: "), "{}", run.all());
+            assert!(!run.stdout.contains(&place), "{}", run.all());
+        }
         // Without a base nobody needs to understand the repository.
         assert_eq!(repository.run(&["check"]).code, 0);
     }

@@ -409,7 +409,7 @@ fn what_cannot_be_scanned_is_not_written() {
 fn another_file_is_replaced_only_on_request() {
     let folder = tempdir().unwrap();
     write(folder.path(), "a.json", leaky());
-    write(folder.path(), "b.json", "notes of mine".to_owned());
+    write(folder.path(), "b.json", "notes of mine");
     let redact = |arguments: &[&str]| {
         run_in(
             folder.path(),
