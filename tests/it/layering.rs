@@ -41,7 +41,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
-    ("transport", &["wire", "cassette", "replay", "record"]),
+    ("transport", &["wire", "cassette", "record"]),
+    ("session", &["record"]),
     (
         "command",
         &[
@@ -106,7 +107,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "baseline/git/tree.rs",
         ],
     ),
-    ("tokio", &["transport/signals.rs"]),
+    ("tokio", &["session/mod.rs", "transport/signals.rs"]),
     ("hyper", &[]),
 ];
 
