@@ -66,9 +66,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "args",
-        &[
-            "finding", "matching", "record", "lint", "config", "report", "command",
-        ],
+        &["finding", "record", "lint", "config", "report", "command"],
     ),
 ];
 

@@ -38,10 +38,7 @@ mod rules;
 #[path = "../../src/report/tests/commands.rs"]
 mod runner_commands;
 mod secrecy;
-mod serve_client;
-mod serve_faults;
-mod serve_recordings;
-mod serve_usage;
+mod session;
 mod signals;
 mod support;
 mod usage;
