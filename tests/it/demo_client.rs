@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -114,7 +114,14 @@ impl DemoClient {
     }
 
     /// Closes the server's input and returns what it still says. It has to end by itself, and well.
-    pub(crate) fn end(mut self) -> Vec<Value> {
+    pub(crate) fn end(self) -> Vec<Value> {
+        let (rest, status) = self.close();
+        assert!(status.success(), "{status}");
+        rest
+    }
+
+    /// The same for a server that may end in any way.
+    pub(crate) fn close(mut self) -> (Vec<Value>, ExitStatus) {
         self.input = None;
         let mut rest = Vec::new();
         loop {
@@ -125,8 +132,7 @@ impl DemoClient {
             }
         }
         let status = self.server.wait().unwrap();
-        assert!(status.success(), "{status}");
-        rest
+        (rest, status)
     }
 }
 

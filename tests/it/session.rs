@@ -99,7 +99,7 @@ fn a_request_that_was_not_recorded_fails_the_test() {
         &json!({"name": "echo", "arguments": {"text": "other"}}),
     );
     assert_eq!(answer["error"]["code"], -32001, "{answer}");
-    client.end();
+    assert_eq!(client.close().1.code(), Some(3));
     let error = session.finish().unwrap_err();
     let SessionError::Misses { misses } = &error else {
         panic!("{error}");
@@ -127,7 +127,7 @@ fn a_call_that_comes_once_more_follows_the_policy() {
         let mut client = client(&mut session, &[]);
         let calls = [(); 3]
             .map(|()| client.request("tools/call", &json!({"name": "counter", "arguments": {}})));
-        client.end();
+        client.close();
         assert_eq!(outcome(&calls[0]).0, "1");
         assert_eq!(outcome(&calls[1]).0, "2");
         assert_eq!(calls[2].get("result").is_some(), ends_well);
