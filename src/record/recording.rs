@@ -322,6 +322,6 @@ impl Recording {
         }
         checkpoint
             .finish(&self.target, interrupted)
-            .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), self.written))
+            .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), count))
     }
 }

@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
-    ("transport", &["wire", "cassette", "record"]),
+    ("transport", &["wire", "cassette", "replay", "record"]),
     ("session", &["record"]),
     (
         "command",
@@ -66,7 +66,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "args",
-        &["finding", "record", "lint", "config", "report", "command"],
+        &[
+            "finding", "matching", "record", "lint", "config", "report", "command",
+        ],
     ),
 ];
 

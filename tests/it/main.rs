@@ -38,6 +38,10 @@ mod rules;
 #[path = "../../src/report/tests/commands.rs"]
 mod runner_commands;
 mod secrecy;
+mod serve_client;
+mod serve_faults;
+mod serve_recordings;
+mod serve_usage;
 mod session;
 mod signals;
 mod support;

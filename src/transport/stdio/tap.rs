@@ -461,7 +461,7 @@ impl Watch<'_> {
         } else {
             "; its last lines:"
         };
-        (self.notice)(&format!("the server {how}{when}{colon}"));
+        self.say(&format!("the server {how}{when}{colon}"));
         for line in last {
             let cut: String = line.chars().take(300).collect();
             self.say(&format!("  {cut}"));
