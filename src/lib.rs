@@ -7,6 +7,8 @@
 //!
 //! | module | role |
 //! |---|---|
+//! | `lanes` | many bytes tested at once |
+//! | `needles` | many strings looked for at once |
 //! | `wire` | bytes and messages: the JSON tokenizer, the names of the protocol |
 //! | `finding` | the one result type of the gate |
 //! | `regular_file` | small files that people wrote, read without waiting for a device |
@@ -44,7 +46,9 @@ pub mod diff;
 pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod lanes;
 pub mod lint;
+mod needles;
 mod pattern;
 mod redact;
 mod regular_file;
