@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
 }
 
 /// The size of a cassette, in bytes, from which on a second thread is worth its start.
-const MANY: usize = 4_000_000;
+const MANY: usize = 256 * 1024;
 
 /// How many findings of one cassette are listed. Each takes some memory, and nobody
 /// reads as many; what is not listed fails the gate.
@@ -170,7 +170,7 @@ fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -
 }
 
 /// The size of the payloads, in bytes, that one thread takes at a time.
-const BLOCK: usize = 512 * 1024;
+const BLOCK: usize = 64 * 1024;
 
 /// Lets the rules look at what the recorder wrote around the messages, in the head and
 /// in members that the format does not have. Nothing of it reaches a model, so only
