@@ -136,25 +136,29 @@ impl Needles {
     pub(crate) fn next_place(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk()) {
-            if self.any_of_block(block)
-                && let Some(place) = (at..at + PLACES).find(|at| self.has_any_at(text, *at))
-            {
-                return Some(place);
+            let mut places = self.places_of_block(block);
+            while places != 0 {
+                let place = at + (places.trailing_zeros() / u8::BITS) as usize;
+                if self.at(text, place).next().is_some() {
+                    return Some(place);
+                }
+                // The lowest mark goes; a place may have two.
+                places &= places - 1;
             }
             at += PLACES;
         }
         (at..text.len()).find(|at| self.has_any_at(text, *at))
     }
 
-    /// Whether a string may stand at one of the places of a block.
+    /// Where in a block a string may stand, one byte a place.
     #[inline]
-    fn any_of_block(&self, block: &[u8; BLOCK]) -> bool {
-        let mut any = 0;
-        for place in 0..PLACES {
+    fn places_of_block(&self, block: &[u8; BLOCK]) -> u64 {
+        let mut marks = [0_u8; PLACES];
+        for (place, mark) in marks.iter_mut().enumerate() {
             let start = block.get(place..).and_then(|rest| rest.first_chunk());
-            any |= self.may_stand(start.map_or(0, |start| in_one_case(*start)));
+            *mark = self.may_stand(start.map_or(0, |start| in_one_case(*start)));
         }
-        any != 0
+        u64::from_le_bytes(marks)
     }
 
     /// Not zero if a string may stand at a place that starts so.
