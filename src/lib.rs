@@ -7,6 +7,8 @@
 //!
 //! | module | role |
 //! |---|---|
+//! | `lanes` | many bytes tested at once |
+//! | `needles` | many strings looked for at once |
 //! | `wire` | bytes and messages: the JSON tokenizer, the names of the protocol |
 //! | `finding` | the one result type of the gate |
 //! | `regular_file` | files that a flag or a path in a file names, read without waiting for a device |
@@ -49,8 +51,10 @@ pub mod diff;
 pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod lanes;
 pub mod lint;
 mod matching;
+mod needles;
 mod pattern;
 mod record;
 mod redact;

@@ -15,7 +15,6 @@ mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-pub(crate) use vocabulary::Amount;
 use vocabulary::{Concept, vocabulary};
 
 /// What a combination of words asks for.
@@ -114,10 +113,8 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
 
 /// Whether a folded text has the words that at least one signal is made of. A quick
 /// look that never says no to a text that [`read`] finds something in.
-///
-/// `amount` tells how much text there is in all.
-pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
-    if !vocabulary().has_anchor(folded, amount) {
+pub(crate) fn may_signal(folded: &str) -> bool {
+    if !vocabulary().has_anchor(folded) {
         return false;
     }
     let mut seen = 0_u32;
@@ -404,13 +401,7 @@ mod tests {
             ("files ignored by the user", &[]),
         ] {
             assert_eq!(labels(text), expected, "{text}");
-            assert!(
-                expected.is_empty()
-                    || [Amount::Little, Amount::Some, Amount::Much]
-                        .iter()
-                        .all(|amount| may_signal(text, *amount)),
-                "{text}"
-            );
+            assert!(expected.is_empty() || may_signal(text), "{text}");
         }
     }
 }

@@ -8,11 +8,13 @@ use syn::visit::Visit;
 
 /// Each module with the modules that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("wire", &[]),
+    ("lanes", &[]),
+    ("needles", &["lanes"]),
+    ("wire", &["lanes"]),
     ("finding", &[]),
     ("pattern", &[]),
     ("regular_file", &[]),
-    ("secrets", &["wire"]),
+    ("secrets", &["lanes", "needles", "wire"]),
     ("cassette", &["wire", "finding", "regular_file", "secrets"]),
     (
         "redact",
@@ -28,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lint",
         &[
+            "needles",
             "wire",
             "finding",
             "pattern",
