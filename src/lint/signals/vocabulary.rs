@@ -182,7 +182,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
 
 /// The words of one file: TOML of which only lists of plain strings are used, so
 /// that no parser is needed. A test compares with one.
-fn words(file: &'static str) -> impl Iterator<Item = Word> {
+pub(super) fn words(file: &'static str) -> impl Iterator<Item = Word> {
     let mut concept = None;
     file.lines()
         .filter(|line| !line.starts_with('#'))
