@@ -13,8 +13,9 @@ use std::ops::Range;
 const OBJECT_REACH: usize = 60;
 /// How far from these a word for "previous" or "all".
 const QUALIFIER_REACH: usize = 40;
-/// How far a negation from its verb.
+/// How far a negation from its verb, and how far where it may stand at the end.
 const NEGATION_REACH: usize = 25;
+const LATE_NEGATION_REACH: usize = 60;
 /// How close it is where it negates a verb of overriding.
 const NEGATED_REACH: usize = 10;
 /// How far a person from what is not told.
@@ -40,6 +41,7 @@ pub(super) const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::OverrideVerb, Concept::Settings],
     &[Concept::Negation, Concept::TellVerb, Concept::User],
     &[Concept::Negation, Concept::ShowVerb, Concept::User],
+    &[Concept::Untold, Concept::User],
     &[Concept::Conceal],
     &[Concept::Unseen],
     &[Concept::PrivatePath, Concept::TransferVerb],
@@ -76,10 +78,14 @@ pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
     found
 }
 
-/// What is doubtful alone is not beside a signal of another kind.
+/// What is doubtful alone is not beside a signal of another kind that honest texts seldom
+/// have.
 fn promote(found: &mut [Found]) {
-    let first = found.first().map(|(kind, ..)| *kind);
-    if found.iter().any(|(kind, ..)| Some(*kind) != first) {
+    let mut telling = found.iter().filter(|(kind, strength, _)| {
+        *strength >= Strength::Doubtful || *kind == SignalKind::Exfiltrate
+    });
+    let first = telling.next().map(|(kind, ..)| *kind);
+    if telling.any(|(kind, ..)| Some(*kind) != first) {
         for (_, strength, _) in found {
             if *strength == Strength::Doubtful {
                 *strength = Strength::Strong;
@@ -203,7 +209,7 @@ impl Abroad<'_> {
 
     fn overrides(&self, found: &mut Vec<Found>) {
         for (at, verb) in self.hits.of(Concept::OverrideVerb) {
-            if self.is_negated(at) || self.is_param(at) {
+            if self.is_negated(at) {
                 continue;
             }
             let object = |concept| self.nearest(at, &[concept], OBJECT_REACH, 1);
@@ -218,6 +224,13 @@ impl Abroad<'_> {
                 (false, true, false) => Strength::Doubtful,
                 (false, false, true) if self.is_pressed(at) => Strength::Doubtful,
                 _ => continue,
+            };
+            // What a switch of the tool does is done to its own data, if it is not about
+            // instructions that were given before.
+            let strength = match (self.is_param(at), strength) {
+                (false, strength) => strength,
+                (true, Strength::Strong) => Strength::Doubtful,
+                (true, _) => continue,
             };
             found.push((SignalKind::Override, strength, joined(&[verb, object])));
         }
@@ -236,37 +249,64 @@ impl Abroad<'_> {
     /// "Do not tell the user".
     fn untold(&self, found: &mut Vec<Found>) {
         for (at, negation) in self.hits.of(Concept::Negation) {
-            let verbs = [Concept::TellVerb, Concept::ShowVerb];
-            let Some(verb) = self.nearest(at, &verbs, NEGATION_REACH, 0) else {
+            let Some(verb) = self.negated_verb(at, negation) else {
                 continue;
             };
             let Some(user) = self.nearest(at, &[Concept::User], PERSON_REACH, 1) else {
                 continue;
             };
-            let conditional = [Concept::Condition, Concept::Param];
-            let strength = if self.has_near(at, &conditional, COMPANY_REACH) {
-                Strength::Doubtful
-            } else if verb.concept == Concept::TellVerb || self.is_pressed(at) {
-                Strength::Strong
+            let strength = if verb.concept == Concept::TellVerb || self.is_pressed(at) {
+                self.unless_conditional(at)
             } else {
                 Strength::Doubtful
             };
             let range = joined(&[negation, verb, user]);
             found.push((SignalKind::Conceal, strength, range));
         }
+        for (at, untold) in self.hits.of(Concept::Untold) {
+            if let Some(user) = self.nearest(at, &[Concept::User], PERSON_REACH, 1) {
+                let range = joined(&[untold, user]);
+                found.push((SignalKind::Conceal, self.unless_conditional(at), range));
+            }
+        }
+    }
+
+    /// The verb of telling that a negation belongs to.
+    fn negated_verb(&self, at: usize, negation: Hit) -> Option<Hit> {
+        let reach = match self.negated {
+            Negated::Before | Negated::After => NEGATION_REACH,
+            Negated::Around => LATE_NEGATION_REACH,
+        };
+        self.around(at, reach)
+            .filter(|hit| matches!(hit.concept, Concept::TellVerb | Concept::ShowVerb))
+            .filter(|hit| match self.negated {
+                Negated::Before => hit.start >= negation.start,
+                Negated::After => hit.start <= negation.start,
+                Negated::Around => true,
+            })
+            .filter(|hit| self.commas(negation, *hit) == 0)
+            .min_by_key(|hit| distance(negation, *hit))
+    }
+
+    /// Doubtful where it holds only until something happens, or is what a switch does.
+    fn unless_conditional(&self, at: usize) -> Strength {
+        let conditional = [Concept::Condition, Concept::Param];
+        if self.has_near(at, &conditional, COMPANY_REACH) {
+            Strength::Doubtful
+        } else {
+            Strength::Strong
+        }
     }
 
     /// Phrases that hide something from a person.
     fn hidden(&self, found: &mut Vec<Found>) {
         for (at, hit) in self.hits.of(Concept::Conceal) {
-            let conditional = [Concept::Condition, Concept::Param];
-            let strength = if self.has_near(at, &conditional, COMPANY_REACH) {
-                Strength::Doubtful
-            } else {
-                Strength::Strong
-            };
             if !self.is_negated(at) {
-                found.push((SignalKind::Conceal, strength, hit.range()));
+                found.push((
+                    SignalKind::Conceal,
+                    self.unless_conditional(at),
+                    hit.range(),
+                ));
             }
         }
         for (at, hit) in self.hits.of(Concept::Unseen) {

@@ -8,6 +8,7 @@
 
 use super::language::{LANGUAGES, Language, Letters};
 use super::lexicon::{is_anchor, words_of};
+use super::vocabulary::Word;
 use std::sync::OnceLock;
 
 /// A set of languages, one bit each in the order of `LANGUAGES`.
@@ -116,7 +117,7 @@ struct Beginnings {
     /// One bit for each hash of a key.
     bits: Vec<u64>,
     /// Sorted by key.
-    anchors: Vec<(u32, &'static str, Set)>,
+    anchors: Vec<(u32, Word, Set)>,
 }
 
 /// The languages with Latin letters of which an anchor may begin somewhere.
@@ -152,7 +153,7 @@ impl Beginnings {
                 if let Some(bits) = beginnings.bits.get_mut(index) {
                     *bits |= bit;
                 }
-                beginnings.anchors.push((key, word.text, 1 << at));
+                beginnings.anchors.push((key, word, 1 << at));
             }
         }
         beginnings.anchors.sort_unstable_by_key(|(key, ..)| *key);
@@ -172,9 +173,18 @@ impl Beginnings {
             .unwrap_or_default()
             .iter()
             .take_while(|(other, ..)| *other == key)
-            .filter(|(_, anchor, _)| rest.starts_with(anchor.as_bytes()))
+            .filter(|(_, anchor, _)| begins_with(rest, *anchor))
             .fold(0, |set, (.., language)| set | language)
     }
+}
+
+/// Whether the bytes begin with the word, and it ends there or may go on.
+fn begins_with(bytes: &[u8], word: Word) -> bool {
+    let behind = bytes.strip_prefix(word.text.as_bytes());
+    behind.is_some_and(|behind| {
+        let next = behind.first();
+        word.stem || !next.is_some_and(|next| next.is_ascii_alphanumeric() || !next.is_ascii())
+    })
 }
 
 /// The first letters of a word; what ends it counts as a space.

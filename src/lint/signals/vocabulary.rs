@@ -26,6 +26,8 @@ pub(super) enum Concept {
     Negation,
     TellVerb,
     ShowVerb,
+    /// A verb of telling that carries its negation; English has none.
+    Untold,
     Conceal,
     Unseen,
     Condition,
@@ -63,6 +65,7 @@ impl Concept {
             "negation" => Concept::Negation,
             "tell_verb" => Concept::TellVerb,
             "show_verb" => Concept::ShowVerb,
+            "untold" => Concept::Untold,
             "conceal" => Concept::Conceal,
             "unseen" => Concept::Unseen,
             "condition" => Concept::Condition,
@@ -115,6 +118,7 @@ impl Concept {
             | Concept::Crowd
             | Concept::TellVerb
             | Concept::ShowVerb
+            | Concept::Untold
             | Concept::Condition
             | Concept::Param
             | Concept::TransferVerb
