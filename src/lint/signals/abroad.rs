@@ -42,6 +42,8 @@ pub(super) const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Negation, Concept::TellVerb, Concept::User],
     &[Concept::Negation, Concept::ShowVerb, Concept::User],
     &[Concept::Untold, Concept::User],
+    &[Concept::Negation, Concept::TellVerb, Concept::Crowd],
+    &[Concept::Untold, Concept::Crowd],
     &[Concept::Conceal],
     &[Concept::Unseen],
     &[Concept::PrivatePath, Concept::TransferVerb],
@@ -252,22 +254,35 @@ impl Abroad<'_> {
             let Some(verb) = self.negated_verb(at, negation) else {
                 continue;
             };
-            let Some(user) = self.nearest(at, &[Concept::User], PERSON_REACH, 1) else {
+            let Some((person, strength)) = self.person(at) else {
                 continue;
             };
-            let strength = if verb.concept == Concept::TellVerb || self.is_pressed(at) {
-                self.unless_conditional(at)
-            } else {
-                Strength::Doubtful
+            let is_told = verb.concept == Concept::TellVerb;
+            let strength = match (is_told, person.concept) {
+                (true, _) => strength,
+                (false, Concept::User) if self.is_pressed(at) => strength,
+                (false, Concept::User) => Strength::Doubtful,
+                (false, _) => continue,
             };
-            let range = joined(&[negation, verb, user]);
+            let range = joined(&[negation, verb, person]);
             found.push((SignalKind::Conceal, strength, range));
         }
         for (at, untold) in self.hits.of(Concept::Untold) {
-            if let Some(user) = self.nearest(at, &[Concept::User], PERSON_REACH, 1) {
-                let range = joined(&[untold, user]);
-                found.push((SignalKind::Conceal, self.unless_conditional(at), range));
+            if let Some((person, strength)) = self.person(at) {
+                let range = joined(&[untold, person]);
+                found.push((SignalKind::Conceal, strength, range));
             }
+        }
+    }
+
+    /// Who is not told, and what that says: what nobody is told may be a code of a bank.
+    fn person(&self, at: usize) -> Option<(Hit, Strength)> {
+        let nearest = |concept| self.nearest(at, &[concept], PERSON_REACH, 1);
+        if let Some(user) = nearest(Concept::User) {
+            Some((user, self.unless_conditional(at)))
+        } else {
+            let nobody = nearest(Concept::Crowd)?;
+            Some((nobody, Strength::Doubtful))
         }
     }
 
@@ -407,6 +422,7 @@ impl Abroad<'_> {
             Concept::RemoteExec,
             Concept::RoleChange,
             Concept::Conceal,
+            Concept::Untold,
             Concept::OverrideVerb,
         ];
         for (at, address) in self.hits.of(Concept::Address) {

@@ -24,13 +24,14 @@ fn is_neutral(concept: Concept) -> bool {
     )
 }
 
-/// Whether each combination of `COMBINATIONS_ABROAD` needs such a word, while texts in
+/// Whether each combination of `abroad::COMBINATIONS` needs such a word, while texts in
 /// other languages seldom have one. What a text is first searched for.
 pub(super) fn is_anchor(concept: Concept) -> bool {
     matches!(
         concept,
         Concept::OverrideVerb
             | Concept::User
+            | Concept::Crowd
             | Concept::Conceal
             | Concept::Unseen
             | Concept::TransferVerb
