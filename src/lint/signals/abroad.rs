@@ -13,6 +13,8 @@ use std::ops::Range;
 const OBJECT_REACH: usize = 60;
 /// How far from these a word for "previous" or "all".
 const QUALIFIER_REACH: usize = 40;
+/// How far from rules what they are about.
+const DATA_REACH: usize = 25;
 /// How far a negation from its verb, and how far where it may stand at the end.
 const NEGATION_REACH: usize = 25;
 const LATE_NEGATION_REACH: usize = 60;
@@ -222,8 +224,9 @@ impl Abroad<'_> {
             let prior = self.qualifies(at, object, &[Concept::Prior, Concept::Current]);
             let extent = self.qualifies(at, object, &[Concept::Extent]);
             let strength = match (instructions.is_some(), prior, extent) {
-                (true, true, _) | (true, _, true) | (false, true, true) => Strength::Strong,
-                (false, true, false) => Strength::Doubtful,
+                (true, true, _) | (true, _, true) => Strength::Strong,
+                (false, true, _) if self.is_pressed(at) => Strength::Strong,
+                (false, true, _) if !self.is_of_data(at, object) => Strength::Doubtful,
                 (false, false, true) if self.is_pressed(at) => Strength::Doubtful,
                 _ => continue,
             };
@@ -236,6 +239,13 @@ impl Abroad<'_> {
             };
             found.push((SignalKind::Override, strength, joined(&[verb, object])));
         }
+    }
+
+    /// Whether the rules are those of a filter, a file or the like.
+    fn is_of_data(&self, at: usize, object: Hit) -> bool {
+        let reach = DATA_REACH * self.width;
+        self.around(at, OBJECT_REACH + DATA_REACH)
+            .any(|hit| hit.concept == Concept::Data && distance(hit, object) <= reach)
     }
 
     /// Whether a word of the concepts stands beside the object, or between it and the verb.
@@ -327,7 +337,6 @@ impl Abroad<'_> {
         for (at, hit) in self.hits.of(Concept::Unseen) {
             const COMPANY: &[Concept] = &[
                 Concept::PrivatePath,
-                Concept::Private,
                 Concept::Prime,
                 Concept::Address,
                 Concept::RoleTag,
@@ -336,7 +345,11 @@ impl Abroad<'_> {
             ];
             let reach = COMPANY_REACH * self.width;
             let company = |concept: &Concept| self.hits.near(at, *concept, reach, 3).is_some();
-            if COMPANY.iter().any(company) {
+            let passed_on = [Concept::Private, Concept::TransferVerb];
+            let passed_on = passed_on
+                .iter()
+                .all(|concept| self.has_near(at, &[*concept], OBJECT_REACH));
+            if passed_on || COMPANY.iter().any(company) {
                 found.push((SignalKind::Conceal, Strength::Strong, hit.range()));
             }
         }

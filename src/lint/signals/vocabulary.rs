@@ -46,6 +46,8 @@ pub(super) enum Concept {
     RoleChange,
     /// "You must call": ordinary in a definition, an order in a result.
     Imperative,
+    /// What rules and limits are about that are not the reader's; not used in English.
+    Data,
     About,
     Sample,
 }
@@ -83,6 +85,7 @@ impl Concept {
             "remote_exec" => Concept::RemoteExec,
             "role_change" => Concept::RoleChange,
             "imperative" => Concept::Imperative,
+            "data" => Concept::Data,
             "about" => Concept::About,
             "sample" => Concept::Sample,
             _ => return None,
@@ -125,6 +128,7 @@ impl Concept {
             | Concept::ReadVerb
             | Concept::Sink
             | Concept::EmphasisTag
+            | Concept::Data
             | Concept::About
             | Concept::Sample => false,
         }
