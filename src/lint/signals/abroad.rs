@@ -345,10 +345,9 @@ impl Abroad<'_> {
             ];
             let reach = COMPANY_REACH * self.width;
             let company = |concept: &Concept| self.hits.near(at, *concept, reach, 3).is_some();
-            let passed_on = [Concept::Private, Concept::TransferVerb];
-            let passed_on = passed_on
-                .iter()
-                .all(|concept| self.has_near(at, &[*concept], OBJECT_REACH));
+            let wanted = [Concept::TransferVerb, Concept::Extent, Concept::Prior];
+            let passed_on = self.has_near(at, &[Concept::Private], OBJECT_REACH)
+                && self.has_near(at, &wanted, OBJECT_REACH);
             if passed_on || COMPANY.iter().any(company) {
                 found.push((SignalKind::Conceal, Strength::Strong, hit.range()));
             }
