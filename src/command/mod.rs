@@ -2,6 +2,7 @@
 //! ends the process, or reads the clock or the environment; what a command must
 //! know of them comes in a [`Context`].
 
+mod alongside;
 mod base;
 pub(crate) mod check;
 pub(crate) mod diff;
@@ -11,6 +12,7 @@ mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
+mod pairs;
 mod policy;
 pub(crate) mod redact;
 pub(crate) mod redaction_check;
