@@ -415,8 +415,11 @@ impl Abroad<'_> {
         for (_, change) in self.hits.of(Concept::RoleChange) {
             found.push((SignalKind::Role, Strength::Strong, change.range()));
         }
-        for (_, prime) in self.hits.of(Concept::Prime) {
-            found.push((SignalKind::Prime, Strength::Weak, prime.range()));
+        for (at, prime) in self.hits.of(Concept::Prime) {
+            // "Before the other tools of this server" is how a set of tools is used.
+            if !self.is_param(at) {
+                found.push((SignalKind::Prime, Strength::Weak, prime.range()));
+            }
         }
         for (_, imperative) in self.hits.of(Concept::Imperative) {
             found.push((SignalKind::Addressed, Strength::Weak, imperative.range()));
