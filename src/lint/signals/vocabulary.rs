@@ -26,6 +26,8 @@ pub(super) enum Concept {
     Negation,
     TellVerb,
     ShowVerb,
+    /// A verb of telling that carries its negation; English has none.
+    Untold,
     Conceal,
     Unseen,
     Condition,
@@ -44,6 +46,8 @@ pub(super) enum Concept {
     RoleChange,
     /// "You must call": ordinary in a definition, an order in a result.
     Imperative,
+    /// What rules and limits are about that are not the reader's; not used in English.
+    Data,
     About,
     Sample,
 }
@@ -63,6 +67,7 @@ impl Concept {
             "negation" => Concept::Negation,
             "tell_verb" => Concept::TellVerb,
             "show_verb" => Concept::ShowVerb,
+            "untold" => Concept::Untold,
             "conceal" => Concept::Conceal,
             "unseen" => Concept::Unseen,
             "condition" => Concept::Condition,
@@ -80,6 +85,7 @@ impl Concept {
             "remote_exec" => Concept::RemoteExec,
             "role_change" => Concept::RoleChange,
             "imperative" => Concept::Imperative,
+            "data" => Concept::Data,
             "about" => Concept::About,
             "sample" => Concept::Sample,
             _ => return None,
@@ -115,12 +121,14 @@ impl Concept {
             | Concept::Crowd
             | Concept::TellVerb
             | Concept::ShowVerb
+            | Concept::Untold
             | Concept::Condition
             | Concept::Param
             | Concept::TransferVerb
             | Concept::ReadVerb
             | Concept::Sink
             | Concept::EmphasisTag
+            | Concept::Data
             | Concept::About
             | Concept::Sample => false,
         }
@@ -157,7 +165,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
 
 /// The words of one file: TOML of which only lists of plain strings are used, so
 /// that no parser is needed. A test compares with one.
-fn words(file: &'static str) -> impl Iterator<Item = Word> {
+pub(super) fn words(file: &'static str) -> impl Iterator<Item = Word> {
     let mut concept = None;
     file.lines()
         .filter(|line| !line.starts_with('#'))
