@@ -1,9 +1,10 @@
 """A pytest plugin that sends what the tests of mcp-cassette 0.4.0 do to another binary.
 
-The tests build cassettes with 0.4.0's Python classes, and they keep doing so; `record` and
-`serve` stay 0.4.0's too. What is replaced is every door to `lint`, `diff` and `inspect`:
+The tests build cassettes with 0.4.0's Python classes, and they keep doing so. What is replaced is
+every door to `lint`, `diff`, `inspect`, `record` and `serve`:
 
-- `cli.main([...])` and `python -m mcp_cassette ...` run the binary instead;
+- `cli.main([...])` and `python -m mcp_cassette ...` run the binary instead, also where 0.4.0's
+  library hands out the command for a client to start;
 - `lint.run`, `run_with_notes`, `diff_cassettes`, `build_pattern_set`, `discover_config`,
   `extract_tool_text` and `EntropyDetector` ask the binary through its command line and turn
   what it prints back into 0.4.0's own result types.
@@ -64,7 +65,8 @@ def _redirect_main(cli: Any) -> None:
         """Whether 0.4.0 refuses these arguments by raising, not by returning 2."""
         with contextlib.redirect_stderr(io.StringIO()):
             try:
-                own_parser().parse_args(argv)
+                # The server command is split off before 0.4.0's parser sees the rest.
+                own_parser().parse_args(argv[: argv.index("--")] if "--" in argv else argv)
             except SystemExit:
                 return True
         return False
@@ -84,7 +86,8 @@ def _redirect_main(cli: Any) -> None:
         raise AssertionError("a redirected command reached 0.4.0's own code")
 
     cli.main = main
-    cli._cmd_lint = cli._cmd_diff = cli._cmd_inspect = unreachable
+    for command in redirected.COMMANDS:
+        setattr(cli, f"_cmd_{command}", unreachable)
 
 
 def _redirect_subprocesses() -> None:
