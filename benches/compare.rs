@@ -20,7 +20,7 @@ fn main() {
     if let [mode, path] = arguments.as_slice()
         && mode == "--validate"
     {
-        return validate(Path::new(path));
+        return common::validate(Path::new(path));
     }
     let sizes: Vec<usize> = arguments
         .iter()
@@ -38,13 +38,6 @@ fn main() {
             bench.files(size, language);
         }
     }
-}
-
-/// The comparator: read the file, check that it is JSON, keep nothing.
-fn validate(path: &Path) {
-    let bytes = std::fs::read(path).expect("a readable file");
-    let text = std::str::from_utf8(&bytes).expect("UTF-8");
-    serde_json::from_str::<serde::de::IgnoredAny>(text).expect("JSON");
 }
 
 struct Bench {

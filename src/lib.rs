@@ -14,6 +14,9 @@
 //! | `secrets` | what in a text is a secret |
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
 //! | `redact` | what in a message is personal or secret, and its stand-in |
+//! | `matching` | which recorded request a live one is |
+//! | `replay` | what a recording answers, and when |
+//! | `record` | what passed, as messages of a cassette: a tap, checkpoints, claims |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
 //! | `baseline` | the other side of a comparison, from git |
@@ -46,9 +49,12 @@ pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod lint;
+mod matching;
 mod pattern;
+mod record;
 mod redact;
 mod regular_file;
+mod replay;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;

@@ -18,6 +18,13 @@ pub(crate) struct Measured {
     peak_kib: u64,
 }
 
+/// The comparator of files: read one, check that it is JSON, keep nothing.
+pub(crate) fn validate(path: &Path) {
+    let bytes = std::fs::read(path).expect("a readable file");
+    let text = std::str::from_utf8(&bytes).expect("UTF-8");
+    serde_json::from_str::<serde::de::IgnoredAny>(text).expect("JSON");
+}
+
 pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()
 }

@@ -18,6 +18,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
     ),
+    ("matching", &["wire", "secrets"]),
+    (
+        "replay",
+        &["wire", "secrets", "cassette", "redact", "matching"],
+    ),
+    ("record", &["wire", "cassette", "redact"]),
     ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",
@@ -35,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
-    ("transport", &["wire"]),
+    ("transport", &["wire", "cassette", "replay", "record"]),
     (
         "command",
         &[
@@ -51,14 +57,31 @@ const LAYERS: &[(&str, &[&str])] = &[
             "baseline",
             "config",
             "report",
+            "matching",
+            "replay",
+            "record",
+            "transport",
         ],
     ),
-    ("args", &["finding", "lint", "config", "report", "command"]),
+    (
+        "args",
+        &[
+            "finding", "matching", "record", "lint", "config", "report", "command",
+        ],
+    ),
 ];
 
 /// Crates that only some files may name.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("clap", &["args.rs", "args/redaction.rs"]),
+    (
+        "clap",
+        &[
+            "args.rs",
+            "args/record.rs",
+            "args/redaction.rs",
+            "args/serve.rs",
+        ],
+    ),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
     ("fancy_regex", &["pattern/backtracking.rs"]),
