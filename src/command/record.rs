@@ -85,10 +85,10 @@ struct Failure {
 }
 
 impl Failure {
-    fn could_not_run(message: impl ToString) -> Failure {
+    fn could_not_run(message: String) -> Failure {
         Failure {
             exit: Exit::CouldNotRun,
-            message: message.to_string(),
+            message,
         }
     }
 }
@@ -126,7 +126,8 @@ fn session(
         .rules
         .rules(context)
         .map_err(Failure::could_not_run)?;
-    let redactor = Redactor::new(&rules).map_err(Failure::could_not_run)?;
+    let redactor =
+        Redactor::new(&rules).map_err(|error| Failure::could_not_run(error.to_string()))?;
     let target = check_output(&options.cassette).map_err(Failure::could_not_run)?;
     if let Some(report) = &options.report {
         check_report(report).map_err(Failure::could_not_run)?;

@@ -36,6 +36,10 @@ impl Checkpoint {
         let path = Checkpoint::path_of(target);
         let (temporary, mut file) = create_beside(&path)?;
         let begun = (|| {
+            // Whom the cassette is hidden from must not read this either.
+            if let Ok(meta) = fs::metadata(target) {
+                file.set_permissions(meta.permissions())?;
+            }
             file.write_all(head.as_bytes())?;
             file.write_all(closing(false, false).as_bytes())?;
             fs::rename(&temporary, &path)
@@ -57,6 +61,11 @@ impl Checkpoint {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Its length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.tail
     }
 
     /// How many messages it holds.
@@ -102,6 +111,7 @@ impl Checkpoint {
     pub(super) fn replace_head(&mut self, head: &str) -> io::Result<()> {
         let (temporary, mut file) = create_beside(&self.path)?;
         let written = (|| {
+            file.set_permissions(self.file.metadata()?.permissions())?;
             file.write_all(head.as_bytes())?;
             let mut reader = OpenOptions::new().read(true).open(&self.path)?;
             reader.seek(SeekFrom::Start(self.head))?;

@@ -5,6 +5,7 @@ use super::checkpoint::{Checkpoint, Unfinished, closing};
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
 use crate::cassette::file::{resolve, save_atomically};
+use crate::wire::json::MAX_INPUT;
 use crate::wire::lane::Lane;
 use std::fs;
 use std::io;
@@ -211,7 +212,16 @@ impl Recording {
             checkpoint.replace_head(&self.recorder.head())?;
             self.stale_head = false;
         }
-        checkpoint.append(&mut self.pending)
+        let before = checkpoint.length();
+        checkpoint.append(&mut self.pending)?;
+        let limit = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
+        if before < limit && checkpoint.length() >= limit {
+            self.notices.push(
+                "warning: the cassette is larger than 4 GiB by now, and this version cannot load it"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     fn failed(&mut self, error: &io::Error) {
@@ -235,8 +245,16 @@ impl Recording {
     /// # Errors
     ///
     /// The file system refuses; the error says what is kept and where.
-    pub(crate) fn finish(mut self, at: Duration, interrupted: bool) -> Result<Saved, NotSaved> {
+    pub(crate) fn finish(
+        mut self,
+        at: Duration,
+        interrupted: bool,
+        notice: &dyn Fn(&str),
+    ) -> Result<Saved, NotSaved> {
         self.recorder.finish(at);
+        for text in self.take_notices() {
+            notice(&text);
+        }
         let messages = self.recorder.messages();
         if messages == 0 {
             return Ok(Saved::Nothing);

@@ -5,6 +5,7 @@
 /// The numbers of HTTP lanes are given by the transport: one for each request, in the order
 /// in which they began, so that a POST and the GET beside it never share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(dead_code, reason = "the transport over HTTP makes POST and GET lanes")]
 pub(crate) enum Lane {
     /// The two pipes of a child process: what either side says.
     Stdio,

@@ -69,11 +69,6 @@ impl Lines {
         }
     }
 
-    /// How many bytes of an unfinished line are in memory.
-    pub(crate) fn held(&self) -> usize {
-        self.held.len()
-    }
-
     fn hold(&mut self, bytes: &[u8]) {
         match &mut self.long {
             Some(long) => long.add(bytes),

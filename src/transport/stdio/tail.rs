@@ -66,12 +66,18 @@ impl Tail {
         ended.notify_all();
     }
 
-    /// The last lines, once all is read or so much time has passed.
-    pub(super) fn lines(&self, patience: Duration) -> Vec<String> {
+    /// Waits until all is read, for so long at most.
+    pub(super) fn settle(&self, patience: Duration) {
         let (state, ended) = &*self.shared;
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = ended.wait_timeout_while(state, patience, |state| !state.ended);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        // Whether it ended or the time is up makes no difference.
+        let _ = ended.wait_timeout_while(state, patience, |state| !state.ended);
+    }
+
+    /// The last lines so far.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let (state, _) = &*self.shared;
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&state.bytes);
         let lines: Vec<&str> = text
             .lines()

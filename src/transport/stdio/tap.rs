@@ -6,7 +6,7 @@
 //! be here before the thread that passed it on runs again, and what is recorded must not be
 //! the other way round.
 
-use super::child::{self, Group, Server, StartError};
+use super::child::{self, Group, StartError};
 use super::pipe::{self, BUFFER};
 use super::queue::Queue;
 use super::tail::Tail;
@@ -39,6 +39,9 @@ const TO_KILL: Duration = Duration::from_secs(1);
 const TO_KILL_ON_SIGNAL: Duration = Duration::from_millis(500);
 /// What left the process group may hold its pipes for ever.
 const TO_GIVE_UP: Duration = Duration::from_millis(500);
+
+/// The last of what a server that has ended said on its standard error is here by then.
+const TO_SETTLE: Duration = Duration::from_millis(200);
 
 /// What to record.
 pub(crate) struct Plan {
@@ -108,31 +111,23 @@ pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
     let server = child::start(&command, move |status| {
         let _ = to.send(Event::Exited(status));
     })?;
-    let Server {
-        stdin: server_in,
-        stdout: server_out,
-        stderr: server_err,
-        group,
-    } = server;
-    let tail = Tail::follow(server_err, stderr)?;
+    let tail = Tail::follow(server.stderr, stderr)?;
     let tap = Tap {
         began: Instant::now(),
         queue: Arc::new(Queue::new(QUEUE)),
         events,
-        server_in: Arc::new(Mutex::new(Some(server_in))),
-        notice: Arc::clone(&notice),
+        server_in: Arc::new(Mutex::new(Some(server.stdin))),
+        draining: Arc::new(AtomicBool::new(false)),
+        notice,
     };
-    let draining = Arc::new(AtomicBool::new(false));
-    let recorder = tap.spawn_recorder(recording, &draining)?;
+    let recorder = tap.spawn_recorder(recording)?;
     tap.spawn_from_client(stdin)?;
-    tap.spawn_from_server(server_out, stdout)?;
+    tap.spawn_from_server(server.stdout, stdout)?;
     let mut watch = Watch {
-        group,
+        group: server.group,
         timeout,
-        notice: &*notice,
         tail,
         tap: &tap,
-        draining: &draining,
         client_ended: false,
         server_ended: false,
         exited: None,
@@ -142,31 +137,9 @@ pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
         next: None,
     };
     watch.run(&received);
-    let end = watch.end();
-    tap.queue.close();
-    let interrupted = matches!(end, End::Signal(_)) && !watch.client_ended;
-    if interrupted {
-        // Nobody waits long for us now, and nothing may be left behind.
-        watch.group.kill();
-    }
-    let saved = match recorder.join() {
-        Ok(recording) => save(recording, tap.began.elapsed(), interrupted, &*notice),
-        Err(_) => Err(NotSaved::recorder_failed()),
-    };
+    let recorded = watch.conclude(recorder);
     watch.sweep();
-    Ok(Recorded { end, saved })
-}
-
-fn save(
-    mut recording: Recording,
-    at: Duration,
-    interrupted: bool,
-    notice: &dyn Fn(&str),
-) -> Result<Saved, NotSaved> {
-    for text in recording.take_notices() {
-        notice(&text);
-    }
-    recording.finish(at, interrupted)
+    Ok(recorded)
 }
 
 /// What the threads share.
@@ -176,6 +149,8 @@ struct Tap {
     events: Events<Event>,
     /// Taken out to close it.
     server_in: Arc<Mutex<Option<ChildStdin>>>,
+    /// Whether the recorder is to tell how many requests wait.
+    draining: Arc<AtomicBool>,
     notice: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -225,13 +200,9 @@ impl Tap {
         })
     }
 
-    fn spawn_recorder(
-        &self,
-        mut recording: Recording,
-        draining: &Arc<AtomicBool>,
-    ) -> io::Result<JoinHandle<Recording>> {
+    fn spawn_recorder(&self, mut recording: Recording) -> io::Result<JoinHandle<Recording>> {
         let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
-        let (draining, notice) = (Arc::clone(draining), Arc::clone(&self.notice));
+        let (draining, notice) = (Arc::clone(&self.draining), Arc::clone(&self.notice));
         thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || {
@@ -308,6 +279,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What is done when the time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
+    /// The client has gone, and the server was silent for too long.
+    TimeOut,
     Terminate,
     Kill,
     GiveUp,
@@ -317,10 +290,8 @@ enum Step {
 struct Watch<'a> {
     group: Group,
     timeout: Duration,
-    notice: &'a dyn Fn(&str),
     tail: Tail,
     tap: &'a Tap,
-    draining: &'a AtomicBool,
     /// The client sends no more, or reads no more.
     client_ended: bool,
     server_ended: bool,
@@ -356,7 +327,7 @@ impl Watch<'_> {
         match event {
             Event::ClientEnded => {
                 self.client_ended = true;
-                self.draining.store(true, Ordering::SeqCst);
+                self.tap.draining.store(true, Ordering::SeqCst);
                 self.tap.queue.hurry();
             }
             Event::ClientLeft => {
@@ -387,20 +358,20 @@ impl Watch<'_> {
             }
             Event::Caught(unanswered) => self.caught(unanswered),
             Event::RecorderFailed => {
-                (self.notice)("warning: the recorder failed; traffic goes on and is not recorded");
+                self.say("warning: the recorder failed; traffic goes on and is not recorded");
             }
         }
     }
 
     /// The client has ended, and all that came is recorded.
     fn caught(&mut self, unanswered: usize) {
-        let waits = matches!(self.next, None | Some((_, Step::Terminate)));
+        let waits = matches!(self.next, None | Some((_, Step::TimeOut | Step::Terminate)));
         if self.exited.is_some() || self.server_ended || !waits {
             return;
         }
         let before = self.unanswered.replace(unanswered);
         if unanswered > 0 {
-            self.next = Some((Instant::now() + self.timeout, Step::Terminate));
+            self.next = Some((Instant::now() + self.timeout, Step::TimeOut));
         } else if before != Some(0) {
             self.next = Some((Instant::now() + GRACE, Step::Terminate));
         }
@@ -410,7 +381,7 @@ impl Watch<'_> {
     fn at_most(&mut self, time: Duration, step: Step) {
         let at = Instant::now() + time;
         let plan = match self.next {
-            Some((sooner, Step::Terminate)) => sooner.min(at),
+            Some((sooner, Step::TimeOut | Step::Terminate)) => sooner.min(at),
             Some(_) => return,
             None => at,
         };
@@ -421,16 +392,15 @@ impl Watch<'_> {
     fn step(&mut self) -> Step {
         let step = self.next.map_or(Step::GiveUp, |(_, step)| step);
         match step {
-            Step::Terminate => {
-                if let (Some(waiting @ 1..), None) = (self.unanswered, self.exited) {
-                    let seconds = self.timeout.as_secs();
-                    (self.notice)(&format!(
-                        "warning: no message came for {seconds} s and {waiting} of the client's requests \
-                         are unanswered; the server is ended (--timeout SECONDS to wait longer)"
-                    ));
-                }
+            Step::TimeOut => {
+                let (seconds, waiting) = (self.timeout.as_secs(), self.unanswered.unwrap_or(0));
+                self.say(&format!(
+                    "warning: no message came for {seconds} s and {waiting} of the client's requests \
+                     are unanswered; the server is ended (--timeout SECONDS to wait longer)"
+                ));
                 self.terminate(TO_KILL);
             }
+            Step::Terminate => self.terminate(TO_KILL),
             Step::Kill => {
                 self.group.kill();
                 self.next = Some((Instant::now() + TO_GIVE_UP, Step::GiveUp));
@@ -442,7 +412,7 @@ impl Watch<'_> {
 
     fn terminate(&mut self, to_kill: Duration) {
         self.ended_by_us |= self.exited.is_none();
-        if self.next.is_none_or(|(_, step)| step == Step::Terminate) {
+        if matches!(self.next, None | Some((_, Step::TimeOut | Step::Terminate))) {
             self.group.terminate();
             self.next = Some((Instant::now() + to_kill, Step::Kill));
         } else {
@@ -467,18 +437,45 @@ impl Watch<'_> {
         };
         let last = match status.success() {
             true => Vec::new(),
-            false => self.tail.lines(Duration::from_millis(200)),
+            false => {
+                self.tail.settle(TO_SETTLE);
+                self.tail.lines()
+            }
         };
         let colon = if last.is_empty() {
             ""
         } else {
             "; its last lines:"
         };
-        (self.notice)(&format!("the server {how}{when}{colon}"));
+        self.say(&format!("the server {how}{when}{colon}"));
         for line in last {
             let cut: String = line.chars().take(300).collect();
-            (self.notice)(&format!("  {cut}"));
+            self.say(&format!("  {cut}"));
         }
+    }
+
+    /// Stops recording and saves what there is.
+    fn conclude(&self, recorder: JoinHandle<Recording>) -> Recorded {
+        self.tail.settle(TO_SETTLE);
+        let end = self.end();
+        let interrupted = matches!(end, End::Signal(_)) && !self.client_ended;
+        if interrupted {
+            // Nobody waits long for us now, and nothing may be left behind.
+            self.group.kill();
+        }
+        self.tap.queue.close();
+        let saved = match recorder.join() {
+            Ok(recording) => {
+                let at = self.tap.began.elapsed();
+                recording.finish(at, interrupted, &*self.tap.notice)
+            }
+            Err(_) => Err(NotSaved::recorder_failed()),
+        };
+        Recorded { end, saved }
+    }
+
+    fn say(&self, text: &str) {
+        (self.tap.notice)(text);
     }
 
     fn end(&self) -> End {
