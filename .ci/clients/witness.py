@@ -3,7 +3,7 @@
     witness.py FOLDER COMMAND...
 
 A client hides the exit code and often the stderr of the server that it starts. The command gets
-this process's own stdin and stdout; its stderr goes to a file; signals are passed on.
+this process's own stdin, stdout and environment; its stderr goes to a file; signals are passed on. Linux only.
 """
 
 import json
@@ -13,10 +13,13 @@ import subprocess
 import sys
 import time
 
+# The environment as it was given to us: Python puts LC_CTYPE into its own.
+with open("/proc/self/environ", "rb") as file:
+    environment = dict(pair.split(b"=", 1) for pair in file.read().split(b"\0") if b"=" in pair)
 folder, command = sys.argv[1], sys.argv[2:]
 name = os.path.join(folder, f"{time.time_ns()}-{os.getpid()}")
 with open(f"{name}.stderr", "wb") as stderr:
-    child = subprocess.Popen(command, stderr=stderr)
+    child = subprocess.Popen(command, stderr=stderr, env=environment)
 signals = []
 
 
