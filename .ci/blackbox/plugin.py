@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     _redirect_main(cli)
     _redirect_subprocesses()
+    _know_bundled_packs()
 
 
 def _redirect_main(cli: Any) -> None:
@@ -105,6 +106,24 @@ def _redirected_words(args: Any) -> Any:
     if list(args[:3]) == [sys.executable, "-m", "mcp_cassette"] and args[3] in redirected.COMMANDS:
         return [redirected.COMMAND, *args[3:]]
     return args
+
+
+def _know_bundled_packs() -> None:
+    """0.4.0's library resolves a recording's packs before it hands out the command for it.
+
+    The binary's bundled pack has another hash than 0.4.0's, by which 0.4.0 does not know it. Whether
+    it is resolvable is for the binary to say, so here a pack recorded as bundled counts as found.
+    """
+    from mcp_cassette.redaction import replay
+    from mcp_cassette.redaction.packs import bundled_packs
+
+    own = replay._from_recorded_path
+
+    def from_recorded_path(pack: Any) -> Any:
+        bundled = [known for known in bundled_packs() if known.path == pack.path]
+        return bundled[0] if bundled else own(pack)
+
+    replay._from_recorded_path = from_recorded_path
 
 
 @pytest.fixture(autouse=True)
