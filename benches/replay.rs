@@ -190,33 +190,45 @@ fn compare() {
             serve("0.4.0", &common::shown(python));
         }
     }
-    print("Median of a call, µs", 1, &servers, rounds, |contestant, round| {
-        let mut session = Session::start(&contestant.command);
-        session.ask(&initialize());
-        let step = contestant.calls / CALLS;
-        let mut times: Vec<Duration> = (0..CALLS)
-            .map(|n| session.ask(&call(n + 1_000_000, n * step.max(1) + round % step.max(1))))
-            .skip(CALLS / 10)
-            .collect();
-        session.finish();
-        times.sort_unstable();
-        times[times.len() / 2].as_secs_f64() * 1e6
-    });
-    print("Start to first answer, ms", 2, &starts, rounds, |contestant, _| {
-        let began = Instant::now();
-        if contestant.calls == 0 {
-            let status = Command::new(&contestant.command[0])
-                .args(&contestant.command[1..])
-                .status();
-            assert!(status.expect("it runs").success());
-            return began.elapsed().as_secs_f64() * 1e3;
-        }
-        let mut session = Session::start(&contestant.command);
-        session.ask(&initialize());
-        let time = began.elapsed().as_secs_f64() * 1e3;
-        session.finish();
-        time
-    });
+    print(
+        "Median of a call, µs",
+        1,
+        &servers,
+        rounds,
+        |contestant, round| {
+            let mut session = Session::start(&contestant.command);
+            session.ask(&initialize());
+            let step = contestant.calls / CALLS;
+            let mut times: Vec<Duration> = (0..CALLS)
+                .map(|n| session.ask(&call(n + 1_000_000, n * step.max(1) + round % step.max(1))))
+                .skip(CALLS / 10)
+                .collect();
+            session.finish();
+            times.sort_unstable();
+            times[times.len() / 2].as_secs_f64() * 1e6
+        },
+    );
+    print(
+        "Start to first answer, ms",
+        2,
+        &starts,
+        rounds,
+        |contestant, _| {
+            let began = Instant::now();
+            if contestant.calls == 0 {
+                let status = Command::new(&contestant.command[0])
+                    .args(&contestant.command[1..])
+                    .status();
+                assert!(status.expect("it runs").success());
+                return began.elapsed().as_secs_f64() * 1e3;
+            }
+            let mut session = Session::start(&contestant.command);
+            session.ask(&initialize());
+            let time = began.elapsed().as_secs_f64() * 1e3;
+            session.finish();
+            time
+        },
+    );
 }
 
 /// A table of medians. The ratio is to the last contestant before that is a comparator: the first

@@ -31,8 +31,8 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     http: ServeHttpArgs,
     /// For a wrapper that holds the claim on the cassette already
-    #[arg(long, hide = true, value_name = "PID")]
-    claim_held_by: Option<u32>,
+    #[arg(long = "claim-held-by", hide = true, value_name = "PID")]
+    _claim_held_by: Option<u32>,
     /// With --new-episodes: the real server, a program and its arguments
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -177,7 +177,6 @@ impl ServeArgs {
                 listens: self.http.port.is_some() || self.http.host.is_some(),
                 url: self.http.url.is_some(),
             },
-            claim_held_by: self.claim_held_by,
             quiet: shared.quiet,
         }
     }

@@ -46,7 +46,10 @@ pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
         Err(error) => return Outcome::failed("inspect", error),
     };
     let faults = options.faults.as_deref();
-    let faults = match faults.map(|path| overlay(Some(path), &salvaged.cassette)).transpose() {
+    let faults = match faults
+        .map(|path| overlay(Some(path), &salvaged.cassette))
+        .transpose()
+    {
         Ok(faults) => faults.map(|faults| faults.dry_run(&salvaged.cassette)),
         Err(message) => return Outcome::failed("inspect", message),
     };

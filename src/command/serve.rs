@@ -42,7 +42,6 @@ pub(crate) struct Options {
     /// The server command; `None` if there is no `--`.
     pub(crate) command: Option<Vec<OsString>>,
     pub(crate) asked: Asked,
-    pub(crate) claim_held_by: Option<u32>,
     pub(crate) quiet: bool,
 }
 
@@ -163,7 +162,9 @@ fn refuse_transports(options: &Options, cassette: &Cassette) -> Result<(), Strin
 
 /// That the report will find a place is known before the session, not after it.
 fn check_report(path: &Path) -> Result<(), String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let problem = match folder {
         _ if path.is_dir() => "is a directory",
         Some(folder) if !folder.is_dir() => "is in a directory that does not exist",
@@ -257,7 +258,10 @@ fn finish(options: &Options, served: &Served, outcome: &mut Outcome) -> Result<(
 
 fn tell(summary: &Summary, quiet: bool, outcome: &mut Outcome) {
     if !summary.misses.is_empty() {
-        outcome.line(format_args!("{} unmatched request(s):", summary.misses.len()));
+        outcome.line(format_args!(
+            "{} unmatched request(s):",
+            summary.misses.len()
+        ));
         list(&summary.explained, outcome);
     }
     if quiet {
@@ -272,7 +276,10 @@ fn tell(summary: &Summary, quiet: bool, outcome: &mut Outcome) {
         list(pending, outcome);
     }
     if !summary.dropped.is_empty() {
-        outcome.line(format_args!("{} answer(s) not given:", summary.dropped.len()));
+        outcome.line(format_args!(
+            "{} answer(s) not given:",
+            summary.dropped.len()
+        ));
         list(&summary.dropped, outcome);
     }
     for fault in &summary.unused_faults {

@@ -32,13 +32,23 @@ pub(crate) enum OnExhausted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// This recorded request, which is used up now.
-    New { exchange: u32, group: Group },
+    New {
+        exchange: u32,
+        group: Group,
+    },
     /// This one once more.
-    Again { exchange: u32, group: Group },
+    Again {
+        exchange: u32,
+        group: Group,
+    },
     /// It was recorded so many times, and all of them are used up.
-    UsedUp { times: u32 },
+    UsedUp {
+        times: u32,
+    },
     /// Under [`Ordering::Strict`]: it was recorded, but something else is next.
-    NotNext { next: Option<u32> },
+    NotNext {
+        next: Option<u32>,
+    },
     Nothing,
 }
 

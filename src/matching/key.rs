@@ -172,7 +172,10 @@ impl Keyer {
                 let about = |of: &Option<String>| of.as_deref().is_none_or(|of| of == method);
                 let paths = self.ignored.iter().enumerate();
                 let paths = paths.filter(|(_, (of, _))| about(of));
-                (paths.filter_map(|(at, _)| u16::try_from(at).ok()).collect(), false)
+                (
+                    paths.filter_map(|(at, _)| u16::try_from(at).ok()).collect(),
+                    false,
+                )
             }
             Some(parent) => (self.paths_into(parent), self.is_meta(parent)),
         };
@@ -251,7 +254,9 @@ impl Keyer {
         let Some(frame) = self.frames.pop() else {
             return 0;
         };
-        let mut members = self.members.split_off(frame.members.min(self.members.len()));
+        let mut members = self
+            .members
+            .split_off(frame.members.min(self.members.len()));
         let end = self.out.len();
         let ends: Vec<usize> = members
             .iter()
@@ -276,8 +281,7 @@ impl Keyer {
             empty.extend_from_slice(&Digest::new().finish().to_be_bytes());
             whole.retain(|(name, value)| {
                 let name = name.get(4..).unwrap_or_default();
-                *value != empty.as_slice()
-                    || name != b"arguments" && name != name::META.as_bytes()
+                *value != empty.as_slice() || name != b"arguments" && name != name::META.as_bytes()
             });
         }
         // Repeated members keep their order.
@@ -404,7 +408,11 @@ mod tests {
     #[test]
     fn equal_values_have_one_key_and_others_have_not() {
         for (one, other, equal) in [
-            (r#"{"a":1,"b":[1,2]}"#, r#"{ "b" : [1.0, 2e0],"a":10e-1 }"#, true),
+            (
+                r#"{"a":1,"b":[1,2]}"#,
+                r#"{ "b" : [1.0, 2e0],"a":10e-1 }"#,
+                true,
+            ),
             (r#"{"b":[1,2]}"#, r#"{"b":[2,1]}"#, false),
             (r#"{"a":"\u00e9\ud83d"}"#, "{\"a\":\"\u{e9}\\ud83d\"}", true),
             (r#"{"a":"1"}"#, r#"{"a":1}"#, false),
@@ -412,7 +420,11 @@ mod tests {
             (r#"{"a":{"a":{}}}"#, r#"{"a":{"a":[]}}"#, false),
             (r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#, false),
             (r#"{"a":["b","c"]}"#, r#"{"a":["bc"]}"#, false),
-            (r#"{"a":9007199254740993}"#, r#"{"a":9007199254740992}"#, false),
+            (
+                r#"{"a":9007199254740993}"#,
+                r#"{"a":9007199254740992}"#,
+                false,
+            ),
             (r#"{"a":-0}"#, r#"{"a":0.0}"#, true),
             (r#"{"a":1e400}"#, r#"{"a":10e399}"#, true),
             (r#"{"name":"t","arguments":{}}"#, r#"{"name":"t"}"#, true),
@@ -434,13 +446,38 @@ mod tests {
     #[test]
     fn ignored_pointers_lead_through_objects_and_arrays() {
         for (pointer, one, other, equal) in [
-            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"b":[9],"c":2}}"#, true),
-            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"c":2}}"#, true),
-            ("/params/a/b", r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"b":1,"c":3}}"#, false),
+            (
+                "/params/a/b",
+                r#"{"a":{"b":1,"c":2}}"#,
+                r#"{"a":{"b":[9],"c":2}}"#,
+                true,
+            ),
+            (
+                "/params/a/b",
+                r#"{"a":{"b":1,"c":2}}"#,
+                r#"{"a":{"c":2}}"#,
+                true,
+            ),
+            (
+                "/params/a/b",
+                r#"{"a":{"b":1,"c":2}}"#,
+                r#"{"a":{"b":1,"c":3}}"#,
+                false,
+            ),
             ("/a/1", r#"{"a":[1,2,3]}"#, r#"{"a":[1,{"x":[]},3]}"#, true),
             ("/a/1", r#"{"a":[1,2,3]}"#, r#"{"a":[1,3]}"#, false),
-            ("/a/1/b", r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1,{"b":3}]}"#, true),
-            ("/a/1/b", r#"{"a":[{"b":2},1]}"#, r#"{"a":[{"b":3},1]}"#, false),
+            (
+                "/a/1/b",
+                r#"{"a":[1,{"b":2}]}"#,
+                r#"{"a":[1,{"b":3}]}"#,
+                true,
+            ),
+            (
+                "/a/1/b",
+                r#"{"a":[{"b":2},1]}"#,
+                r#"{"a":[{"b":3},1]}"#,
+                false,
+            ),
             ("/a~1b/c~0d", r#"{"a/b":{"c~d":1}}"#, r#"{"a/b":{}}"#, true),
             ("/arguments/x", r#"{"arguments":{"x":1}}"#, "{}", true),
         ] {
@@ -449,7 +486,10 @@ mod tests {
             assert_eq!(keys[0] == keys[1], equal, "{pointer}: {one} and {other}");
         }
         for pointer in ["", "a", "/", "/params", "/params/"] {
-            assert!(Keyer::new(&[pointer.to_owned()], Vec::new()).is_err(), "{pointer}");
+            assert!(
+                Keyer::new(&[pointer.to_owned()], Vec::new()).is_err(),
+                "{pointer}"
+            );
         }
     }
 
@@ -458,7 +498,10 @@ mod tests {
         let mut keyer = keyer(&[], &["vendor/x"]);
         let mut key = |params: &str| key_with(&mut keyer, params);
         let one = key(r#"{"_meta":{"vendor/x":{"a":1},"progressToken":1}}"#);
-        assert_eq!(one, key(r#"{"_meta":{"progressToken":2,"vendor/x":{"a":1.0}}}"#));
+        assert_eq!(
+            one,
+            key(r#"{"_meta":{"progressToken":2,"vendor/x":{"a":1.0}}}"#)
+        );
         assert_ne!(one, key(r#"{"_meta":{"vendor/x":{"a":2}}}"#));
         assert_eq!(key(r#"{"_meta":{"progressToken":2}}"#), key("{}"));
     }

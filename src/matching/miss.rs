@@ -82,7 +82,10 @@ pub(crate) fn explain<'a>(
             }
         }
         let differences = Differences::between(&recorded, &live);
-        if nearest.as_ref().is_none_or(|best| differences.count < best.count) {
+        if nearest
+            .as_ref()
+            .is_none_or(|best| differences.count < best.count)
+        {
             nearest = Some(differences);
         }
     }
@@ -153,7 +156,12 @@ impl Differences {
             told: Vec::new(),
         };
         let sides = (recorded, live);
-        found.compare("/params", recorded.params.as_ref(), live.params.as_ref(), sides);
+        found.compare(
+            "/params",
+            recorded.params.as_ref(),
+            live.params.as_ref(),
+            sides,
+        );
         found
     }
 
@@ -234,6 +242,7 @@ impl Differences {
             None => "nothing".to_owned(),
         };
         let (old, new) = (value(recorded, old), value(live, new));
-        self.told.push(format!("{shown}: recorded {old}, got {new}"));
+        self.told
+            .push(format!("{shown}: recorded {old}, got {new}"));
     }
 }

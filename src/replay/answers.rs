@@ -145,7 +145,9 @@ impl Replayer {
         if let Some(id) = playing.id.as_ref().filter(|_| is_owed) {
             let id = conceal::name(id);
             let for_what = &pending.shown;
-            self.summary.dropped.push(format!("{method} (id {id}) waits for {for_what}"));
+            self.summary
+                .dropped
+                .push(format!("{method} (id {id}) waits for {for_what}"));
         }
         Turn::Over
     }
@@ -168,7 +170,12 @@ impl Replayer {
 
     /// When a message is to be said.
     fn due(&self, playing: &Playing, row: u32, is_answer: bool) -> Duration {
-        let time = |row: u32| self.cassette.rows.get(row as usize).map(|row| row.t_offset_ms);
+        let time = |row: u32| {
+            self.cassette
+                .rows
+                .get(row as usize)
+                .map(|row| row.t_offset_ms)
+        };
         let mut at = playing.since;
         // What was said before its request has no gap to it.
         if let Some(pace) = self.pace

@@ -127,8 +127,8 @@ impl Overlay {
             line,
             problem,
         };
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| fail(1, "is not UTF-8 text".to_owned()))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|_| fail(1, "is not UTF-8 text".to_owned()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let line = |at| position(text, at).line;
         let mut scanner = Scanner::new(text);
@@ -165,7 +165,10 @@ impl Overlay {
         let mut found: Option<Fault> = None;
         for planned in &mut self.faults {
             let fits = planned.method == method
-                && planned.tool.as_deref().is_none_or(|wanted| tool == Some(wanted));
+                && planned
+                    .tool
+                    .as_deref()
+                    .is_none_or(|wanted| tool == Some(wanted));
             if !fits {
                 continue;
             }
@@ -415,8 +418,15 @@ impl Reader<'_> {
             if !known.contains(&&*name) {
                 return wrong(member.span, unknown("member", &name, known));
             }
-            if members.iter().take(at).any(|earlier| earlier.name == member.name) {
-                return wrong(member.span, format!("the member `{name}` stands here twice"));
+            if members
+                .iter()
+                .take(at)
+                .any(|earlier| earlier.name == member.name)
+            {
+                return wrong(
+                    member.span,
+                    format!("the member `{name}` stands here twice"),
+                );
             }
         }
         Ok(())

@@ -59,30 +59,43 @@ fn recording(bytes: &[u8]) -> String {
                     _ => String::new(),
                 };
                 let tool = pick % 3;
-                ("client", format!(
-                    "\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{tool}\"{token}}}"
-                ))
+                (
+                    "client",
+                    format!(
+                        "\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{tool}\"{token}}}"
+                    ),
+                )
             }
             2 if !open.is_empty() => {
                 let id = open.remove(pick % open.len());
                 ("server", format!("\"id\":{id},\"result\":{{\"n\":{at}}}"))
             }
-            3 => ("server", format!(
-                "\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{id},\"n\":{at}}}"
-            )),
+            3 => (
+                "server",
+                format!(
+                    "\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{id},\"n\":{at}}}"
+                ),
+            ),
             4 => {
                 asked.push(at);
-                ("server", format!("\"id\":{at},\"method\":\"roots/list\",\"params\":{{\"n\":{at}}}"))
+                (
+                    "server",
+                    format!("\"id\":{at},\"method\":\"roots/list\",\"params\":{{\"n\":{at}}}"),
+                )
             }
             5 if !asked.is_empty() => {
                 let id = asked.remove(pick % asked.len());
                 ("client", format!("\"id\":{id},\"result\":{{}}"))
             }
             6 if byte > 0xf0 => ("client", "\"id\":0,\"method\":\"initialize\"".to_owned()),
-            6 => ("client", format!("\"method\":\"notifications/{}\"", pick % 2)),
-            _ => ("server", format!(
-                "\"method\":\"notifications/message\",\"params\":{{\"n\":{at}}}"
-            )),
+            6 => (
+                "client",
+                format!("\"method\":\"notifications/{}\"", pick % 2),
+            ),
+            _ => (
+                "server",
+                format!("\"method\":\"notifications/message\",\"params\":{{\"n\":{at}}}"),
+            ),
         };
         rows.push(format!(
             "{{\"t_offset_ms\":{},\"sender\":\"{sender}\",\"kind\":\"request\",\"payload\":{{{payload}}}}}",
@@ -190,14 +203,22 @@ impl Client {
         let part = |name: &str| member(line, whole, name).map(|value| value.span.of(line));
         let inside = |outer: &str| {
             let outer = member(line, whole, outer)?;
-            member(line, outer.span, "n")?.span.of(line).parse::<usize>().ok()
+            member(line, outer.span, "n")?
+                .span
+                .of(line)
+                .parse::<usize>()
+                .ok()
         };
         let said = part("method").is_some();
         if !said && let Some(id) = part("id") {
             assert!(self.waiting.remove(id), "nobody waits for {line}");
             assert!(!self.cancelled.contains(id), "taken back: {line}");
         }
-        let place = if said { inside("params") } else { inside("result") };
+        let place = if said {
+            inside("params")
+        } else {
+            inside("result")
+        };
         if let Some(at) = place {
             self.placed(at, line);
             if said && part("id").is_some() {
@@ -236,7 +257,10 @@ impl Client {
         for &earlier in items.unwrap_or_default() {
             let answered = plan.answered_at.get(&earlier).copied().unwrap_or(NONE);
             let shut = answered < row && self.asked.contains(&(earlier as usize));
-            assert!(!shut || again && last.is_some(), "{line} comes before its gate");
+            assert!(
+                !shut || again && last.is_some(),
+                "{line} comes before its gate"
+            );
         }
     }
 
@@ -249,6 +273,11 @@ impl Client {
         }
         let summary = self.core.finish();
         let owed: HashSet<&String> = self.waiting.difference(&self.cancelled).collect();
-        assert_eq!(owed.len(), summary.dropped.len(), "{owed:?} {:?}", summary.dropped);
+        assert_eq!(
+            owed.len(),
+            summary.dropped.len(),
+            "{owed:?} {:?}",
+            summary.dropped
+        );
     }
 }

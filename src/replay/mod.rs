@@ -12,6 +12,7 @@ pub(crate) mod faults;
 pub(crate) mod laws;
 mod plan;
 mod playing;
+mod raw;
 mod render;
 mod replayer;
 mod requests;

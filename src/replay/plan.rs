@@ -4,6 +4,7 @@
 //! answers, reports progress on or followed, or that of the client's notification which it
 //! followed. A session plays a playlist when the client says what begins it.
 
+use super::raw::RawAnswer;
 use crate::cassette::model::{Row, string_value};
 use crate::cassette::view::{Envelope, Exchanges, Paired, Role};
 use crate::cassette::{Cassette, Sender};
@@ -123,8 +124,7 @@ struct Builder<'c, F> {
 impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     fn new(cassette: &'c Cassette, request: F) -> Self {
         let speaks_of = |what: &str| {
-            memchr::memmem::find(cassette.text.as_bytes(), what.as_bytes())
-                .map(|_| HashMap::new())
+            memchr::memmem::find(cassette.text.as_bytes(), what.as_bytes()).map(|_| HashMap::new())
         };
         let version = cassette.protocol_version();
         Builder {
@@ -161,6 +161,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             (Sender::Server, Role::Request | Role::Notification) => {
                 (Turn::Said, self.said_about(envelope))
             }
+            (Sender::Server, Role::Raw) => self.almost_answer(paired.index, row),
             // Banners and other lines that are no messages are not for clients.
             (_, Role::Unclassified | Role::Raw) => (Turn::Other, NONE),
         };
@@ -173,9 +174,11 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         let method = envelope.method_name(text).unwrap_or_default();
         let exchange = len(&self.plan.playlists);
         let initialize = method == method::INITIALIZE;
-        let begins = self.plan.sessions.last().is_none_or(|session| {
-            initialize && session.initialize.is_some()
-        });
+        let begins = self
+            .plan
+            .sessions
+            .last()
+            .is_none_or(|session| initialize && session.initialize.is_some());
         if begins {
             self.plan.sessions.push(Session::default());
         }
@@ -227,23 +230,50 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     }
 
     fn cancel(&mut self, envelope: &Envelope) {
-        /// A client takes back what it asked lately.
-        const LOOKED_AT: usize = 4096;
         let text = &self.cassette.text;
-        let id = envelope.params.and_then(|params| member(text, params, name::REQUEST_ID));
+        let id = envelope
+            .params
+            .and_then(|params| member(text, params, name::REQUEST_ID));
         let Some(id) = id.map(|id| id.span.of(text)) else {
             return;
         };
+        if let Some(playlist) = self.latest(id, |_| true) {
+            playlist.cancelled = true;
+        }
+    }
+
+    /// The latest request with that id; clients speak of what they asked lately.
+    fn latest(&mut self, id: &str, fits: impl Fn(&Playlist) -> bool) -> Option<&mut Playlist> {
+        const LOOKED_AT: usize = 4096;
+        let text = &self.cassette.text;
         let rows = &self.cassette.rows;
-        for playlist in self.plan.playlists.iter_mut().rev().take(LOOKED_AT) {
-            let asked = rows.get(playlist.begins as usize);
-            let same = asked
+        let mut lately = self.plan.playlists.iter_mut().rev().take(LOOKED_AT);
+        lately.find(|playlist| {
+            let asked = rows
+                .get(playlist.begins as usize)
+                .filter(|_| fits(playlist));
+            asked
                 .and_then(|row| member(text, row.payload, "id"))
-                .is_some_and(|value| value.span.of(text) == id);
-            if same {
-                playlist.cancelled = true;
-                return;
+                .is_some_and(|value| value.span.of(text) == id)
+        })
+    }
+
+    /// A line that is no JSON and answers a request all the same.
+    fn almost_answer(&mut self, index: u32, row: &Row) -> (Turn, u32) {
+        let answer = RawAnswer::read(row.payload.of(&self.cassette.text));
+        let Some(answer) = answer else {
+            return (Turn::Other, NONE);
+        };
+        let request = self.latest(answer.id(), |playlist| playlist.answer == NONE);
+        match request.map(|playlist| {
+            playlist.answer = index;
+            playlist.begins
+        }) {
+            Some(begins) => {
+                let exchange = self.owner.get(begins as usize).copied();
+                (Turn::Answer, exchange.unwrap_or(NONE))
             }
+            None => (Turn::Other, NONE),
         }
     }
 
@@ -301,13 +331,21 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
                     for early in early.drain(..) {
                         self.own(early, owner);
                     }
-                    if self.plan.playlists.get(owner as usize).is_some_and(|p| p.answer != NONE) {
+                    if self
+                        .plan
+                        .playlists
+                        .get(owner as usize)
+                        .is_some_and(|p| p.answer != NONE)
+                    {
                         open.insert(owner);
                     }
                 }
                 Turn::Told => last = Last::Told(row),
                 Turn::Answered => {
-                    last = self.owner.get(owner as usize).map_or(last, |&o| Last::Answered(o));
+                    last = self
+                        .owner
+                        .get(owner as usize)
+                        .map_or(last, |&o| Last::Answered(o));
                 }
                 Turn::Answer => {
                     open.remove(&owner);
@@ -382,7 +420,9 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
 
     /// Puts the messages of each playlist together, and numbers the notifications.
     fn arrange(&mut self) {
-        let Plan { playlists, items, .. } = &mut self.plan;
+        let Plan {
+            playlists, items, ..
+        } = &mut self.plan;
         let belongs = |at: usize| matches!(self.turns.get(at), Some(Turn::Answer | Turn::Said));
         let owned = || {
             let owners = self.owner.iter().enumerate();

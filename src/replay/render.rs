@@ -1,5 +1,6 @@
 //! Messages as bytes: recorded ones with the live ids in them, and the few of our own.
 
+use super::raw::RawAnswer;
 use crate::cassette::model::Row;
 use crate::wire::compact::push_compact;
 use crate::wire::json::{Kind, Scanner, Span, decode, member, nested, write_string};
@@ -20,6 +21,9 @@ pub(super) struct Rewriting<'a> {
 
 /// A recorded answer on one line. Only the tokens that change are written anew.
 pub(super) fn answer(text: &str, row: &Row, rewriting: Rewriting<'_>) -> Vec<u8> {
+    if let (Some(id), Some(raw)) = (rewriting.id, RawAnswer::read(row.payload.of(text))) {
+        return raw.with_id(id);
+    }
     let mut changed = Vec::new();
     let mut scanner = Scanner::over(text, row.payload);
     if scanner.require().is_ok() {
@@ -88,7 +92,8 @@ fn compact(text: &str, payload: Span, mut changed: Vec<(Span, &str)>) -> Vec<u8>
 
 /// An error of our own. `data` is JSON.
 pub(super) fn error(id: &str, code: i64, message: &str, data: Option<&str>) -> Vec<u8> {
-    let mut out = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":");
+    let mut out =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":");
     write_string(message, &mut out);
     if let Some(data) = data {
         out.push_str(",\"data\":");

@@ -169,7 +169,9 @@ impl Replayer {
         for live in &self.sessions {
             let mut pending: Vec<_> = live.pending.iter().collect();
             pending.sort_unstable_by_key(|(row, _)| **row);
-            let shown = pending.into_iter().map(|(_, pending)| pending.shown.clone());
+            let shown = pending
+                .into_iter()
+                .map(|(_, pending)| pending.shown.clone());
             summary.pending_server_requests.extend(shown);
         }
         summary

@@ -55,8 +55,9 @@ impl Replayer {
     pub(crate) fn receive_too_long(&mut self, lane: Lane, length: u64) {
         let message = format!("mcp-cassette: the message of {length} bytes is too long");
         self.refuse(lane, None, code::INVALID_REQUEST, &message);
-        self.notices
-            .push(format!("the client sent a line of {length} bytes, which was not read"));
+        self.notices.push(format!(
+            "the client sent a line of {length} bytes, which was not read"
+        ));
     }
 
     fn batch(&mut self, now: Duration, lane: Lane, text: &str) {
@@ -237,8 +238,9 @@ impl Replayer {
         };
         let tool = tool.and_then(|tool| string_value(tool.span.of(asked.text)));
         let notices = &mut self.notices;
-        self.faults
-            .next(asked.method, tool.as_deref(), |warning| notices.push(warning))
+        self.faults.next(asked.method, tool.as_deref(), |warning| {
+            notices.push(warning)
+        })
     }
 
     /// The n-th `initialize` begins the n-th recorded session, beyond the last one that again.
@@ -279,8 +281,14 @@ impl Replayer {
             Some((value.span, value.span.of(asked.text)))
         };
         let version = |token: Option<&str>| Some(string_value(token?)?.into_owned());
-        let asked_then = version(recorded(playlist.begins, &["params", name::PROTOCOL_VERSION]));
-        let answered = version(recorded(playlist.answer, &["result", name::PROTOCOL_VERSION]));
+        let asked_then = version(recorded(
+            playlist.begins,
+            &["params", name::PROTOCOL_VERSION],
+        ));
+        let answered = version(recorded(
+            playlist.answer,
+            &["result", name::PROTOCOL_VERSION],
+        ));
         let asks = version(live(name::PROTOCOL_VERSION).map(|(_, token)| token));
         if asks != asked_then && asks != answered && !self.rewrite_version {
             let shown = |version: &Option<String>| match version {
@@ -297,11 +305,12 @@ impl Replayer {
             }
         }
         let row = cassette.rows.get(playlist.begins as usize);
-        let then = row.and_then(|row| {
-            nested(&cassette.text, row.payload, &["params", "capabilities"])
-        });
+        let then =
+            row.and_then(|row| nested(&cassette.text, row.payload, &["params", "capabilities"]));
         let now = live("capabilities").map(|(span, _)| span);
-        let then = self.keyer.key("", &cassette.text, then.map(|value| value.span));
+        let then = self
+            .keyer
+            .key("", &cassette.text, then.map(|value| value.span));
         let now = self.keyer.key("", asked.text, now);
         if then != now && self.told.insert(Once::Capabilities) {
             self.notices.push(
@@ -310,7 +319,11 @@ impl Replayer {
                     .to_owned(),
             );
         }
-        if self.rewrite_version { asks.or(answered) } else { answered }
+        if self.rewrite_version {
+            asks.or(answered)
+        } else {
+            answered
+        }
     }
 
     fn refuse_initialize(&mut self, asked: Asked<'_>) {
@@ -319,9 +332,10 @@ impl Replayer {
         let mut data = String::from("{\"supported\":[");
         crate::wire::json::write_string(supported, &mut data);
         data.push(']');
-        let version = asked.envelope.params.and_then(|params| {
-            member(asked.text, params, name::PROTOCOL_VERSION)
-        });
+        let version = asked
+            .envelope
+            .params
+            .and_then(|params| member(asked.text, params, name::PROTOCOL_VERSION));
         if let Some(version) = version {
             data.push_str(",\"requested\":");
             data.push_str(version.span.of(asked.text));
@@ -358,7 +372,10 @@ impl Replayer {
                 let next = next.map_or("nothing".to_owned(), |next| {
                     crate::secrets::conceal::name(&next).into_owned()
                 });
-                self.miss(asked, &format!("recorded, but {next} is next in the recording"));
+                self.miss(
+                    asked,
+                    &format!("recorded, but {next} is next in the recording"),
+                );
             }
             _ => {
                 let nearest = self.nearest(asked);
@@ -381,7 +398,11 @@ impl Replayer {
 
     fn nearest(&self, asked: Asked<'_>) -> String {
         let text = &self.cassette.text;
-        let requests = self.plan.playlists.iter().take(self.plan.exchanges as usize);
+        let requests = self
+            .plan
+            .playlists
+            .iter()
+            .take(self.plan.exchanges as usize);
         let rows = requests.filter_map(|playlist| self.cassette.rows.get(playlist.begins as usize));
         let same = rows.filter(|row| render::is_method(text, row, asked.method));
         let candidates = same.map(|row| Candidate {
@@ -398,8 +419,9 @@ impl Replayer {
     fn miss(&mut self, asked: Asked<'_>, why: &str) {
         let method = crate::secrets::conceal::name(asked.method);
         let params = shown_params(asked.text, asked.envelope.params);
-        let message =
-            format!("mcp-cassette: no recorded interaction matches {method} (params={params}): {why}");
+        let message = format!(
+            "mcp-cassette: no recorded interaction matches {method} (params={params}): {why}"
+        );
         let bytes = render::error(asked.id, code::NOT_RECORDED, &message, None);
         self.reply(asked.lane, asked.batch, bytes);
         let miss = format!("{method} params={params}");
@@ -411,8 +433,14 @@ impl Replayer {
     fn answered(&mut self, now: Duration, text: &str, envelope: &Envelope) {
         let Some(id) = envelope.id else { return };
         let id = id_key(id.of(text));
-        let answered = self.sessions.iter_mut().rev().find_map(|live| live.answered(&id));
-        let Some((row, pending)) = answered else { return };
+        let answered = self
+            .sessions
+            .iter_mut()
+            .rev()
+            .find_map(|live| live.answered(&id));
+        let Some((row, pending)) = answered else {
+            return;
+        };
         let answer = self.plan.answered_at.get(&row).copied().unwrap_or(row);
         for slot in pending.waiters {
             if let Some(playing) = self.stage.look(slot) {
@@ -475,11 +503,13 @@ impl Replayer {
         };
         let mut sessions = self.sessions.iter().rev();
         let slot = sessions.find_map(|live| live.waiting.get(id).copied());
-        let batch = slot.and_then(|slot| self.stage.look(slot)).and_then(|playing| {
-            let open = !std::mem::replace(&mut playing.silent, true) && !playing.answered;
-            playing.answered = true;
-            playing.batch.take().filter(|_| open)
-        });
+        let batch = slot
+            .and_then(|slot| self.stage.look(slot))
+            .and_then(|playing| {
+                let open = !std::mem::replace(&mut playing.silent, true) && !playing.answered;
+                playing.answered = true;
+                playing.batch.take().filter(|_| open)
+            });
         if let Some((lane, bytes)) = batch.and_then(|batch| self.batches.add(batch, None)) {
             self.say(lane, bytes);
         }

@@ -13,7 +13,10 @@ pub(crate) fn push_compact(text: &str, span: Span, changed: &[(Span, &str)], out
     let mut ended = false;
     while let Ok(Some(token)) = scanner.next_token() {
         // Of a value that is replaced whole, what is left of it is not written.
-        while changes.next_if(|(span, _)| span.end <= token.span.start).is_some() {}
+        while changes
+            .next_if(|(span, _)| span.end <= token.span.start)
+            .is_some()
+        {}
         let changed = changes
             .peek()
             .filter(|(span, _)| span.start <= token.span.start && token.span.end <= span.end);
@@ -32,10 +35,7 @@ pub(crate) fn push_compact(text: &str, span: Span, changed: &[(Span, &str)], out
         if token.kind == Kind::Key {
             out.push(b':');
         }
-        ended = !matches!(
-            token.kind,
-            Kind::Key | Kind::BeginObject | Kind::BeginArray
-        );
+        ended = !matches!(token.kind, Kind::Key | Kind::BeginObject | Kind::BeginArray);
     }
 }
 

@@ -17,6 +17,7 @@ mod check_reports;
 mod config;
 mod demo_client;
 mod demo_server;
+mod detection;
 mod documented;
 mod example_cassettes;
 mod example_pack;

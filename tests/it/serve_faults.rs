@@ -16,13 +16,20 @@ fn overlay(kind: &str, params: &str) -> String {
 #[test]
 fn a_broken_line_is_one_line_and_the_stream_goes_on() {
     let folder = tempdir().expect("a folder");
-    let faults = write(folder.path(), "f.json", overlay("malformed", r#"{"strategy":"truncate"}"#));
+    let faults = write(
+        folder.path(),
+        "f.json",
+        overlay("malformed", r#"{"strategy":"truncate"}"#),
+    );
     let mut client = Client::start(&[&example("tools"), "--faults", &faults.display().to_string()]);
     client.say(INITIALIZE);
     client.hear_json();
     client.say(LIST);
     let line = client.hear().expect("a line");
-    assert!(serde_json::from_str::<serde_json::Value>(&line).is_err(), "{line}");
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&line).is_err(),
+        "{line}"
+    );
     client.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert_eq!(client.hear_json()["id"], 1);
     assert_eq!(client.leave().code, 0);
@@ -73,15 +80,30 @@ fn a_delay_is_waited_for_at_the_end_of_the_input_and_holds_nothing_up() {
 fn an_overlay_with_a_mistake_is_refused_and_one_that_did_nothing_is_named() {
     let folder = tempdir().expect("a folder");
     let wrong = write(folder.path(), "wrong.json", overlay("delya", "{}"));
-    let run_wrong = run(&["serve", &example("tools"), "--faults", &wrong.display().to_string()]);
+    let run_wrong = run(&[
+        "serve",
+        &example("tools"),
+        "--faults",
+        &wrong.display().to_string(),
+    ]);
     assert_eq!(run_wrong.code, 2, "{}", run_wrong.all());
-    assert!(run_wrong.stderr.contains("wrong.json:1: unknown type `delya`; did you mean `delay`?"));
+    assert!(
+        run_wrong
+            .stderr
+            .contains("wrong.json:1: unknown type `delya`; did you mean `delay`?")
+    );
     let unused = overlay("timeout", "{}").replace("tools/list", "tools/none");
     let unused = write(folder.path(), "unused.json", unused);
     let client = Client::start(&[&example("tools"), "--faults", &unused.display().to_string()]);
     let ended = client.leave();
     assert_eq!(ended.code, 0, "{}", ended.all());
-    assert!(ended.stderr.contains("the fault timeout on tools/none never fired"), "{}", ended.all());
+    assert!(
+        ended
+            .stderr
+            .contains("the fault timeout on tools/none never fired"),
+        "{}",
+        ended.all()
+    );
 }
 
 #[test]
@@ -97,7 +119,14 @@ fn inspect_shows_what_an_overlay_would_hit() {
     let expected = "fault overlay dry-run:\n  seq 3 tools/call -> error\n  \
                     WARNING: timeout on tools/none matches nothing\n";
     assert!(shown.stdout.ends_with(expected), "{}", shown.all());
-    let json = run(&["inspect", &example("sampling"), "--faults", &faults, "--format", "json"]);
+    let json = run(&[
+        "inspect",
+        &example("sampling"),
+        "--faults",
+        &faults,
+        "--format",
+        "json",
+    ]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(json["faults"]["hits"][0]["seq"], 3);
     assert_eq!(json["faults"]["hits"][0]["type"], "error");

@@ -88,7 +88,10 @@ fn requests_that_are_piped_in_are_all_answered_before_the_end() {
         }
     }
     let run = client.leave();
-    let heard = run.stdout.lines().filter(|line| line.contains("\"result\"") || line.contains("\"error\""));
+    let heard = run
+        .stdout
+        .lines()
+        .filter(|line| line.contains("\"result\"") || line.contains("\"error\""));
     assert_eq!(heard.count(), answers, "{}", run.all());
     assert_eq!(run.code, 0, "{}", run.all());
 }

@@ -16,31 +16,61 @@ fn combinations_that_mean_nothing_are_refused() {
     for (arguments, expected) in [
         (&["--pace-scale", "2"][..], "need --pace recorded"),
         (&["--pace-cap-ms", "2"], "need --pace recorded"),
-        (&["--pace", "recorded", "--pace-scale", "0"], "the factor is a number above 0"),
-        (&["--new-episodes", "--faults", "x.json"], "--faults applies to replay only"),
+        (
+            &["--pace", "recorded", "--pace-scale", "0"],
+            "the factor is a number above 0",
+        ),
+        (
+            &["--new-episodes", "--faults", "x.json"],
+            "--faults applies to replay only",
+        ),
         (&["--new-episodes"], "needs the server command"),
         (&["--", "server"], "goes with --new-episodes"),
-        (&["--url", "http://localhost"], "--url applies to http cassettes"),
+        (
+            &["--url", "http://localhost"],
+            "--url applies to http cassettes",
+        ),
         (&["--transport", "http"], "not in this version yet"),
         (&["--port", "80"], "not in this version yet"),
-        (&["--ignore-param", "q"], "'q' is not a pointer to a parameter"),
-        (&["--pii-pack", "examples/lint-pack.toml"], "carries no redaction manifest"),
+        (
+            &["--ignore-param", "q"],
+            "'q' is not a pointer to a parameter",
+        ),
+        (
+            &["--pii-pack", "examples/lint-pack.toml"],
+            "carries no redaction manifest",
+        ),
         (&["--faults", "absent.json"], "--faults absent.json"),
         (&["--report", &folder_name], "is a directory"),
-        (&["--report", "absent/report.json"], "a directory that does not exist"),
+        (
+            &["--report", "absent/report.json"],
+            "a directory that does not exist",
+        ),
         (&["--ordering", "sorted"], "--ordering"),
     ] {
         let mut all = vec!["serve", &*tools];
         all.extend(arguments);
         let ended = run(&all);
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.all());
-        assert!(ended.stderr.contains(expected), "{arguments:?}: {}", ended.all());
-        assert!(ended.stderr.starts_with("mcp-cassette serve: "), "{}", ended.all());
+        assert!(
+            ended.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ended.all()
+        );
+        assert!(
+            ended.stderr.starts_with("mcp-cassette serve: "),
+            "{}",
+            ended.all()
+        );
         assert_eq!(ended.stdout, "", "{arguments:?}");
     }
     let ended = run(&["serve", &http]);
     assert_eq!(ended.code, 2, "{}", ended.all());
-    assert!(ended.stderr.contains("not in this version yet"), "{}", ended.all());
+    assert!(
+        ended.stderr.contains("not in this version yet"),
+        "{}",
+        ended.all()
+    );
 }
 
 #[test]
@@ -84,7 +114,10 @@ fn a_miss_is_exit_3_and_is_told_and_reported() {
 #[test]
 fn a_client_that_says_nothing_is_no_failure_and_one_that_does_not_read_neither() {
     let ended = Client::start(&[&example("tools")]).leave();
-    assert_eq!((ended.code, &*ended.all()), (0, "exit 0\n--- stdout\n\n--- stderr\n"));
+    assert_eq!(
+        (ended.code, &*ended.all()),
+        (0, "exit 0\n--- stdout\n\n--- stderr\n")
+    );
 }
 
 #[test]
@@ -96,9 +129,17 @@ fn notices_are_said_while_it_runs_and_quiet_silences_them() {
         arguments.extend(flags);
         let mut client = Client::start(&arguments);
         client.say(hello);
-        assert_eq!(client.hear_json()["result"]["protocolVersion"], "2025-11-25");
+        assert_eq!(
+            client.hear_json()["result"]["protocolVersion"],
+            "2025-11-25"
+        );
         let ended = client.leave();
-        assert_eq!(ended.stderr.contains("asks for protocol version banana"), told, "{}", ended.all());
+        assert_eq!(
+            ended.stderr.contains("asks for protocol version banana"),
+            told,
+            "{}",
+            ended.all()
+        );
     }
     let mut client = Client::start(&[&example("tools"), "--rewrite-protocol-version"]);
     client.say(hello);
@@ -120,7 +161,11 @@ fn a_recording_whose_rules_are_lost_is_refused_with_what_to_do() {
     let ended = run(&["serve", &path.display().to_string()]);
     assert_eq!(ended.code, 2, "{}", ended.all());
     for expected in ["'team'", "gone.toml", "--pii-pack", "re-record"] {
-        assert!(ended.stderr.contains(expected), "{expected}: {}", ended.all());
+        assert!(
+            ended.stderr.contains(expected),
+            "{expected}: {}",
+            ended.all()
+        );
     }
 }
 
@@ -129,9 +174,12 @@ fn a_line_of_many_megabytes_is_read_and_answered_whole() {
     let folder = tempdir().expect("a folder");
     let long = "x".repeat(20_000_000);
     let asked = |id: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{"text":"{long}"}}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{"text":"{long}"}}}}}}"#
+        )
     };
-    let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":"{long}"}}}}"#);
+    let answer =
+        |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":"{long}"}}}}"#);
     let text = cassette(&[
         message("client", "request", &asked("1")),
         message("server", "response", &answer("1")),
@@ -156,6 +204,10 @@ fn a_signal_ends_it_at_once_though_the_client_neither_writes_nor_reads() {
         assert!(killed.expect("a shell").success());
         let ended = client.wait();
         assert_eq!(ended.code, 3, "{}", ended.all());
-        assert!(ended.stderr.contains(&format!("ended by SIG{signal}")), "{}", ended.all());
+        assert!(
+            ended.stderr.contains(&format!("ended by SIG{signal}")),
+            "{}",
+            ended.all()
+        );
     }
 }

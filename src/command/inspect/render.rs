@@ -213,7 +213,11 @@ pub(super) fn json(inspection: &Inspection<'_>, faults: Option<&DryRun>) -> Stri
     let mut document = Document::from(inspection);
     document.faults = faults.map(|dry_run| Faults {
         hits: dry_run.hits.iter().map(FaultEntry::from).collect(),
-        warnings: dry_run.warnings.iter().map(|text| conceal::name(text)).collect(),
+        warnings: dry_run
+            .warnings
+            .iter()
+            .map(|text| conceal::name(text))
+            .collect(),
     });
     let written = serde_json::to_string_pretty(&document);
     debug_assert!(written.is_ok(), "writing to memory cannot fail");

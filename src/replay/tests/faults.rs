@@ -18,7 +18,12 @@ fn player(faults: &[String], options: Options) -> Player {
     let (one, two) = (call("1", "echo", "{}", ""), call("2", "add", "{}", ""));
     let three = call("3", "echo", "{}", "");
     let list = request("4", "tools/list");
-    let answers = [answer("1", "e1"), answer("2", "a1"), answer("3", "e2"), answer("4", "tools")];
+    let answers = [
+        answer("1", "e1"),
+        answer("2", "a1"),
+        answer("3", "e2"),
+        answer("4", "tools"),
+    ];
     Player::with(
         &[
             ('c', 0, &one),
@@ -48,9 +53,21 @@ fn each_fault_does_to_an_answer_what_its_parameters_say() {
     let half = whole[..whole.len() / 2].to_owned();
     for (kind, params, expected) in [
         ("timeout", "{}", None),
-        ("error", "{}", Some(error(-32603, "mcp-cassette injected error"))),
-        ("error", r#"{"code":-5}"#, Some(error(-5, "mcp-cassette injected error"))),
-        ("error", r#"{"code":1,"message":"say \"no\""}"#, Some(error(1, r#"say \"no\""#))),
+        (
+            "error",
+            "{}",
+            Some(error(-32603, "mcp-cassette injected error")),
+        ),
+        (
+            "error",
+            r#"{"code":-5}"#,
+            Some(error(-5, "mcp-cassette injected error")),
+        ),
+        (
+            "error",
+            r#"{"code":1,"message":"say \"no\""}"#,
+            Some(error(1, r#"say \"no\""#)),
+        ),
         ("malformed", r#"{"strategy":"truncate"}"#, Some(half)),
         (
             "malformed",
@@ -66,9 +83,16 @@ fn each_fault_does_to_an_answer_what_its_parameters_say() {
     ] {
         let mut player = player(&[fault(CALLS, kind, params)], Options::default());
         let said = player.say(&call("\"x\"", "echo", "{}", ""));
-        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{kind} {params}");
+        assert_eq!(
+            said,
+            expected.into_iter().collect::<Vec<_>>(),
+            "{kind} {params}"
+        );
         // The stream goes on.
-        assert_eq!(player.say(&request("9", "tools/list")), [answer("9", "tools")]);
+        assert_eq!(
+            player.say(&request("9", "tools/list")),
+            [answer("9", "tools")]
+        );
         assert!(player.finish().unused_faults.is_empty());
     }
 }
@@ -130,7 +154,10 @@ fn one_fault_fires_on_a_request_and_another_that_would_is_warned_of() {
         fault(CALLS, "error", "{}"),
     ];
     let mut player = player(&faults, Options::default());
-    assert_eq!(player.say(&call("1", "echo", "{}", "")), [answer("1", "e1")]);
+    assert_eq!(
+        player.say(&call("1", "echo", "{}", "")),
+        [answer("1", "e1")]
+    );
     let notices = player.notices();
     assert!(notices.contains("error on tools/call"), "{notices}");
     assert_eq!(player.finish().unused_faults, ["error on tools/call"]);
@@ -143,19 +170,41 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
         ("[]".to_owned(), 1, "the overlay is not an object"),
         ("{".to_owned(), 1, "is not valid JSON"),
         ("{}".to_owned(), 1, "the member `faults` is missing"),
-        ("{\n\"fault\":[]}".to_owned(), 2, "unknown member `fault`; did you mean `faults`?"),
+        (
+            "{\n\"fault\":[]}".to_owned(),
+            2,
+            "unknown member `fault`; did you mean `faults`?",
+        ),
         ("{\"faults\":{}}".to_owned(), 1, "`faults` is not an array"),
-        ("{\"faults\":[\n1]}".to_owned(), 2, "a fault is not an object"),
-        ("{\"faults\":[{\"type\":\"timeout\"}]}".to_owned(), 1, "a fault has no `target`"),
-        (format!("{{\"faults\":[{{{target}}}]}}"), 1, "a fault has no `type`"),
+        (
+            "{\"faults\":[\n1]}".to_owned(),
+            2,
+            "a fault is not an object",
+        ),
+        (
+            "{\"faults\":[{\"type\":\"timeout\"}]}".to_owned(),
+            1,
+            "a fault has no `target`",
+        ),
+        (
+            format!("{{\"faults\":[{{{target}}}]}}"),
+            1,
+            "a fault has no `type`",
+        ),
         (
             format!("{{\"faults\":[{{{target},\n\"type\":\"dely\"}}]}}"),
             2,
             "unknown type `dely`; did you mean `delay`?",
         ),
-        (format!("{{\"faults\":[{{{target},\"type\":\"delay\"}}]}}"), 1, "a delay has no `ms`"),
         (
-            format!("{{\"faults\":[{{{target},\"type\":\"delay\",\n\"params\":{{\"ms\":\"5\"}}}}]}}"),
+            format!("{{\"faults\":[{{{target},\"type\":\"delay\"}}]}}"),
+            1,
+            "a delay has no `ms`",
+        ),
+        (
+            format!(
+                "{{\"faults\":[{{{target},\"type\":\"delay\",\n\"params\":{{\"ms\":\"5\"}}}}]}}"
+            ),
             2,
             "`ms` is not a whole number from 0",
         ),
@@ -180,27 +229,35 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
             "a malformed has no `strategy`",
         ),
         (
-            format!("{{\"faults\":[{{{target},\"type\":\"malformed\",\"params\":{{\"strategy\":\"truncated\"}}}}]}}"),
+            format!(
+                "{{\"faults\":[{{{target},\"type\":\"malformed\",\"params\":{{\"strategy\":\"truncated\"}}}}]}}"
+            ),
             1,
             "unknown strategy `truncated`; did you mean `truncate`?",
         ),
         (
-            format!("{{\"faults\":[{{{target},\"type\":\"disconnect\",\"params\":{{\"after_response\":1}}}}]}}"),
+            format!(
+                "{{\"faults\":[{{{target},\"type\":\"disconnect\",\"params\":{{\"after_response\":1}}}}]}}"
+            ),
             1,
             "`after_response` is neither true nor false",
         ),
         (
-            format!("{{\"faults\":[{{{target},\"type\":\"http_status\",\"params\":{{\"status\":503}}}}]}}"),
+            format!(
+                "{{\"faults\":[{{{target},\"type\":\"http_status\",\"params\":{{\"status\":503}}}}]}}"
+            ),
             1,
             "the fault http_status is for HTTP",
         ),
         (
-            "{\"faults\":[{\"target\":{\"method\":\"a\",\"nth\":0},\"type\":\"timeout\"}]}".to_owned(),
+            "{\"faults\":[{\"target\":{\"method\":\"a\",\"nth\":0},\"type\":\"timeout\"}]}"
+                .to_owned(),
             1,
             "`nth` is not a whole number from 1 on",
         ),
         (
-            "{\"faults\":[{\"target\":{\"method\":\"a\",\"tool\":\"b\"},\"type\":\"timeout\"}]}".to_owned(),
+            "{\"faults\":[{\"target\":{\"method\":\"a\",\"tool\":\"b\"},\"type\":\"timeout\"}]}"
+                .to_owned(),
             1,
             "`tool` goes with the method tools/call only",
         ),
@@ -213,7 +270,10 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
         let error = Overlay::parse("f.json", text.as_bytes(), Transport::Stdio)
             .expect_err(&text)
             .to_string();
-        assert!(error.starts_with(&format!("f.json:{line}: ")), "{text}: {error}");
+        assert!(
+            error.starts_with(&format!("f.json:{line}: ")),
+            "{text}: {error}"
+        );
         assert!(error.contains(expected), "{text}: {error}");
     }
     let http = format!(

@@ -1,8 +1,6 @@
 //! Sessions, eras, and what the server says on its own.
 
-use super::{
-    GREETING, INITIALIZE, INITIALIZED, Player, answer, call, notification, request,
-};
+use super::{GREETING, INITIALIZE, INITIALIZED, Player, answer, call, notification, request};
 use crate::replay::Options;
 use crate::wire::lane::Lane;
 
@@ -14,7 +12,12 @@ fn value(line: &str) -> serde_json::Value {
 fn each_initialize_begins_the_next_recorded_session_and_the_last_one_again() {
     let list = request("1", "tools/list");
     let count = call("2", "count", "{}", "");
-    let answers = [answer("1", "a"), answer("2", "b"), answer("1", "c"), answer("2", "d")];
+    let answers = [
+        answer("1", "a"),
+        answer("2", "b"),
+        answer("1", "c"),
+        answer("2", "d"),
+    ];
     let mut player = Player::new(&[
         ('c', 0, INITIALIZE),
         ('s', 1, GREETING),
@@ -45,19 +48,38 @@ fn what_a_server_says_after_a_message_is_said_after_that_message() {
     let roots = request("0", "roots/list");
     let (list, tools) = (request("1", "tools/list"), answer("1", "tools"));
     let late = notification("notifications/tools/list_changed", "{}");
-    let mut messages = vec![('s', 0, &*early), ('c', 0, INITIALIZE), ('s', 1, &*notes[0])];
-    messages.extend([('s', 1, GREETING), ('s', 1, &*notes[1]), ('c', 2, INITIALIZED)]);
+    let mut messages = vec![
+        ('s', 0, &*early),
+        ('c', 0, INITIALIZE),
+        ('s', 1, &*notes[0]),
+    ];
+    messages.extend([
+        ('s', 1, GREETING),
+        ('s', 1, &*notes[1]),
+        ('c', 2, INITIALIZED),
+    ]);
     messages.extend(notes[2..].iter().map(|note| ('s', 3, &**note)));
-    messages.extend([('s', 4, &*roots), ('c', 5, &*list), ('s', 6, &*tools), ('s', 9, &*late)]);
+    messages.extend([
+        ('s', 4, &*roots),
+        ('c', 5, &*list),
+        ('s', 6, &*tools),
+        ('s', 9, &*late),
+    ]);
     let mut player = Player::new(&messages);
-    assert_eq!(player.say(INITIALIZE), [&*notes[0], GREETING, &*early, &*notes[1]]);
+    assert_eq!(
+        player.say(INITIALIZE),
+        [&*notes[0], GREETING, &*early, &*notes[1]]
+    );
     let mut after = notes[2..].to_vec();
     after.push(roots);
     assert_eq!(player.say(INITIALIZED), after);
     // The request of the server was never answered, then or now, and holds nothing up.
     assert_eq!(player.say(&list), [tools, late]);
     assert_eq!(player.say(INITIALIZED), [""; 0]);
-    assert_eq!(player.finish().pending_server_requests, ["roots/list (id 0)"]);
+    assert_eq!(
+        player.finish().pending_server_requests,
+        ["roots/list (id 0)"]
+    );
 }
 
 #[test]
@@ -121,7 +143,10 @@ fn what_follows_an_answer_of_the_client_waits_for_the_live_one_and_nothing_else_
     let said = player.say(&call("\"x\"", "ask", "{}", ""));
     assert_eq!(said.len(), 2, "{said:?}");
     assert_eq!(said[1], request("\"s-1\"", "sampling/createMessage"));
-    assert_eq!(player.say(&call("9", "quick", "{}", "")), [answer("9", "quick")]);
+    assert_eq!(
+        player.say(&call("9", "quick", "{}", "")),
+        [answer("9", "quick")]
+    );
     assert_eq!(player.say(&answer("\"other\"", "?")), [""; 0]);
     let refusal = r#"{"jsonrpc":"2.0","id":"s-1","error":{"code":-1,"message":"no"}}"#;
     let said = player.say(refusal);
@@ -139,7 +164,10 @@ fn an_answer_whose_gate_never_opens_is_named_at_the_end() {
     let summary = player.finish();
     let pending = "sampling/createMessage (id \"s-1\")";
     assert_eq!(summary.pending_server_requests, [pending]);
-    assert_eq!(summary.dropped, [format!("tools/call (id 5) waits for {pending}")]);
+    assert_eq!(
+        summary.dropped,
+        [format!("tools/call (id 5) waits for {pending}")]
+    );
     assert!(summary.misses.is_empty());
 }
 
@@ -210,7 +238,11 @@ fn a_subscription_is_held_open_and_named_by_the_live_id() {
 #[test]
 fn a_client_of_another_version_is_told_the_recorded_one_and_a_warning_is_given() {
     let messages = [('c', 0, INITIALIZE), ('s', 1, GREETING)];
-    for (version, warned) in [("2025-11-25", false), ("2024-11-05", true), ("banana", true)] {
+    for (version, warned) in [
+        ("2025-11-25", false),
+        ("2024-11-05", true),
+        ("banana", true),
+    ] {
         let live = INITIALIZE.replace("2025-11-25", version);
         let mut player = Player::new(&messages);
         assert_eq!(player.say(&live), [GREETING]);
@@ -223,7 +255,10 @@ fn a_client_of_another_version_is_told_the_recorded_one_and_a_warning_is_given()
     };
     let mut player = Player::with(&messages, options);
     let live = INITIALIZE.replace("2025-11-25", "2025-06-18");
-    assert_eq!(player.say(&live), [GREETING.replace("2025-11-25", "2025-06-18")]);
+    assert_eq!(
+        player.say(&live),
+        [GREETING.replace("2025-11-25", "2025-06-18")]
+    );
     assert_eq!(player.notices(), "");
     let live = INITIALIZE.replace("\"capabilities\":{}", "\"capabilities\":{\"roots\":{}}");
     let mut player = Player::new(&messages);
@@ -250,10 +285,20 @@ fn batches_are_answered_as_one_array_in_the_revision_that_has_them() {
     let said = player.say(&batch);
     assert_eq!(said.len(), 1, "{said:?}");
     let items = value(&said[0]);
-    let ids: Vec<_> = items.as_array().expect("an array").iter().map(|item| &item["id"]).collect();
+    let ids: Vec<_> = items
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|item| &item["id"])
+        .collect();
     // In the order in which they were ready.
     assert_eq!(ids.len(), 4, "{ids:?}");
-    for id in [serde_json::json!(1), 2.into(), 3.into(), serde_json::Value::Null] {
+    for id in [
+        serde_json::json!(1),
+        2.into(),
+        3.into(),
+        serde_json::Value::Null,
+    ] {
         assert!(ids.contains(&&id), "{ids:?}");
     }
     assert_eq!(player.say(&format!("[{INITIALIZED}]")), [""; 0]);
@@ -296,4 +341,30 @@ fn what_follows_a_notification_of_the_client_follows_the_live_one() {
     assert_eq!(player.say(&answers[0]), [""; 0]);
     assert_eq!(player.say(&told), [second]);
     assert_eq!(player.say(&answers[1]), [logged]);
+}
+
+#[test]
+fn an_answer_that_is_not_quite_json_is_given_as_it_was() {
+    let (one, two) = (
+        call("1", "mean", "{}", ""),
+        call("\"1\"", "bytes", "{}", ""),
+    );
+    let nan = r#""{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": {\"NaN\": [NaN, -Infinity]}}""#;
+    let bytes = r#""{\"id\":\"1\",\"result\":\"\udc81\"}""#;
+    let messages = [
+        ('c', 0, &*one),
+        ('c', 0, &*two),
+        ('s', 1, bytes),
+        ('s', 2, nan),
+    ];
+    let mut player = Player::new(&messages);
+    assert_eq!(
+        player.say(&call("\"x\"", "mean", "{}", "")),
+        [r#"{"jsonrpc": "2.0", "id": "x", "result": {"NaN": [NaN, -Infinity]}}"#]
+    );
+    player.core.receive(player.now, Lane::Stdio, two.as_bytes());
+    let said = player.core.poll(player.now);
+    let bytes = b"{\"id\":\"1\",\"result\":\"\x81\"}".to_vec();
+    let lane = Lane::Stdio;
+    assert_eq!(said, crate::replay::Action::Send { lane, bytes });
 }

@@ -11,7 +11,11 @@ fn progress(n: usize) -> String {
 
 /// Progress after 100 ms, the answer 300 ms later, a notification much later.
 fn slow(scale: f64, cap_ms: u64) -> Player {
-    let (asked, step, done) = (call("1", "slow", "{}", "1"), progress(1), answer("1", "done"));
+    let (asked, step, done) = (
+        call("1", "slow", "{}", "1"),
+        progress(1),
+        answer("1", "done"),
+    );
     let late = notification("notifications/message", r#"{"data":"late"}"#);
     let (other, quick) = (call("2", "quick", "{}", ""), answer("2", "quick"));
     Player::with(
@@ -51,17 +55,30 @@ fn recorded_gaps_are_kept_scaled_and_capped() {
 #[test]
 fn a_clock_that_went_backwards_makes_no_gap() {
     let mut player = slow(1.0, 5_000);
-    assert_eq!(player.say(&call("2", "quick", "{}", "")), [answer("2", "quick")]);
+    assert_eq!(
+        player.say(&call("2", "quick", "{}", "")),
+        [answer("2", "quick")]
+    );
 }
 
 #[test]
 fn gaps_of_calls_side_by_side_do_not_add_up() {
-    let calls: Vec<String> = (0..3).map(|n| call(&n.to_string(), &format!("t{n}"), "{}", "")).collect();
+    let calls: Vec<String> = (0..3)
+        .map(|n| call(&n.to_string(), &format!("t{n}"), "{}", ""))
+        .collect();
     let answers: Vec<String> = (0..3).map(|n| answer(&n.to_string(), "x")).collect();
     let mut messages = Vec::new();
     for (call, answer) in calls.iter().zip(&answers) {
-        messages.push(('c', i64::try_from(messages.len()).expect("few") * 1_000, &**call));
-        messages.push(('s', i64::try_from(messages.len()).expect("few") * 1_000, &**answer));
+        messages.push((
+            'c',
+            i64::try_from(messages.len()).expect("few") * 1_000,
+            &**call,
+        ));
+        messages.push((
+            's',
+            i64::try_from(messages.len()).expect("few") * 1_000,
+            &**answer,
+        ));
     }
     let mut player = Player::with(&messages, paced(1.0, 0));
     for call in &calls {
