@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `wire` | bytes and messages: the JSON tokenizer, the names of the protocol |
 //! | `finding` | the one result type of the gate |
-//! | `regular_file` | small files that people wrote, read without waiting for a device |
+//! | `regular_file` | files that a flag or a path in a file names, read without waiting for a device |
 //! | `pattern` | regular expressions of packs |
 //! | `secrets` | what in a text is a secret |
 //! | [`cassette`] | the recorded session: load, save, pair, locate |

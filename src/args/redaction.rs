@@ -37,6 +37,9 @@ pub(super) struct RedactArgs {
     /// Write the scrubbed cassette to this file (one CASSETTE only)
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
+    /// Let --to replace a file that is there
+    #[arg(long, conflicts_with_all = ["in_place", "dry_run"])]
+    force: bool,
     /// Write nothing, only say what would change
     #[arg(long)]
     dry_run: bool,
@@ -94,6 +97,7 @@ impl RedactArgs {
                 None if self.in_place => Target::InPlace,
                 None => Target::DryRun,
             },
+            force: self.force,
             rules: self.rules.flags(),
             shared,
         }

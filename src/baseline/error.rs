@@ -146,6 +146,19 @@ pub(crate) enum BaselineError {
     /// An object that git cannot read.
     #[error("cannot read {what} from the repository: {}; `git fsck` tells more", shortened(.message))]
     Corrupt { what: String, message: String },
+    /// An index that libgit2 cannot read.
+    #[error(
+        "the index of the repository cannot be read: {}; if it is a sparse one, run \
+         `git sparse-checkout reapply --no-sparse-index`",
+        shortened(.message)
+    )]
+    Index { message: String },
+    /// A file that a sparse checkout leaves out although it is not what the base has.
+    #[error(
+        "{path}: is left out by the sparse checkout and is not what the base commit has; \
+         check it out with `git sparse-checkout add`, or all with `git sparse-checkout disable`"
+    )]
+    LeftOut { path: RepoPath },
     /// A file of the working tree that could not be read.
     #[error("{path}: cannot be read: {source}")]
     Working { path: RepoPath, source: io::Error },

@@ -16,5 +16,7 @@ mod tests;
 
 pub(crate) use ci::{Environment, Plan, event_file, plan};
 pub(crate) use error::BaselineError;
-pub(crate) use git::{Base, BaseCommit, Pair, Pairing, Repository, Status, Trust};
+pub(crate) use git::{
+    Base, BaseCommit, Handle, LARGE, Pair, Pairing, Repository, Staged, Status, Trust,
+};
 pub(crate) use path::RepoPath;

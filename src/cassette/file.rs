@@ -5,9 +5,10 @@ use super::locate::position;
 use super::model::Cassette;
 use super::{format, locate};
 use crate::finding::Position;
+use crate::regular_file::{self, Refusal};
 use crate::wire::json::{MAX_INPUT, Problem, SyntaxError};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be loaded as a cassette, and where in it that shows.
@@ -193,26 +194,15 @@ impl Cassette {
     }
 }
 
-/// The bytes of a regular file. Anything else is refused before it is opened,
-/// because opening a FIFO waits for its other end.
+/// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
-    let meta = fs::metadata(path)?;
-    if meta.is_dir() {
-        return Err(LoadProblem::Directory);
-    }
-    if !meta.is_file() {
-        return Err(LoadProblem::NotRegular);
-    }
-    if meta.len() >= MAX_INPUT as u64 {
-        return Err(LoadProblem::TooLarge { size: meta.len() });
-    }
-    let capacity = usize::try_from(meta.len()).unwrap_or(0) + 1;
-    let mut bytes = Vec::with_capacity(capacity);
-    // A file that grows while it is read must not grow past the limit either.
-    File::open(path)?
-        .take(MAX_INPUT as u64)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let largest = MAX_INPUT as u64 - 1;
+    regular_file::bytes(path, largest).map_err(|refusal| match refusal {
+        Refusal::Directory => LoadProblem::Directory,
+        Refusal::NotRegular => LoadProblem::NotRegular,
+        Refusal::TooLarge { size, .. } => LoadProblem::TooLarge { size },
+        Refusal::Io(error) => LoadProblem::Io(error),
+    })
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<String, (Option<Position>, LoadProblem)> {

@@ -1,13 +1,13 @@
 //! The base side of a run: which commit it is, and what each cassette was there.
 
 use super::Context;
+use super::pairs::Paired;
 use super::select::{SelectError, Selection, normal};
 use crate::baseline::{
-    self, Base, BaseCommit, BaselineError, Environment, Pair, Pairing, Plan, RepoPath, Repository,
-    Status, Trust,
+    self, Base, BaseCommit, BaselineError, Environment, Handle, LARGE, Pair, Plan, RepoPath,
+    Repository, Status, Trust,
 };
 use crate::cassette::{Cassette, LoadError};
-use crate::diff::surface::Recorded;
 use crate::report::CassetteStatus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -146,6 +146,9 @@ pub(crate) struct Subject {
     pub(crate) status: CassetteStatus,
     /// The path on the base side, if it is another one.
     pub(crate) old_path: Option<PathBuf>,
+    /// Nothing that was asked for names it; it is here because it may continue a cassette
+    /// that is gone.
+    pub(crate) out_of_sight: bool,
     /// Where its base is: the side, and the path there.
     old: Option<(usize, RepoPath)>,
 }
@@ -157,6 +160,7 @@ impl Subject {
             path,
             status: CassetteStatus::Added,
             old_path: None,
+            out_of_sight: false,
             old: None,
         }
     }
@@ -183,14 +187,40 @@ impl Subject {
             path: file.unwrap_or_else(|| shown(&pair.path)),
             status,
             old_path: from.as_ref().filter(|_| renamed).map(shown),
+            out_of_sight: false,
             old: from.map(|from| (index, from)),
         }
+    }
+
+    /// The path on the base side, for messages.
+    pub(crate) fn shown_on_base(&self) -> String {
+        let path = self.old_path.as_ref().unwrap_or(&self.path);
+        path.display().to_string()
     }
 
     /// Whether the base side has it, under this name or another.
     pub(crate) fn has_base(&self) -> bool {
         self.old.is_some()
     }
+}
+
+/// A large cassette of the base side that is not read yet.
+pub(crate) struct Large {
+    handle: Handle,
+    path: RepoPath,
+    shown: String,
+}
+
+impl Large {
+    /// As [`BaseSide::load`].
+    pub(crate) fn load(self) -> Result<Option<Cassette>, BaseError> {
+        parsed(self.shown, self.handle.file(&self.path)?)
+    }
+}
+
+fn parsed(name: String, bytes: Option<Vec<u8>>) -> Result<Option<Cassette>, BaseError> {
+    let cassette = bytes.map(|bytes| Cassette::parse(name, bytes));
+    Ok(cassette.transpose()?)
 }
 
 impl BaseSide<'_> {
@@ -246,16 +276,29 @@ impl BaseSide<'_> {
 
     /// The cassette that a subject was on the base side.
     pub(crate) fn load(&self, subject: &Subject) -> Result<Option<Cassette>, BaseError> {
-        let Some((index, path)) = &subject.old else {
+        let Some((commit, path)) = self.place(subject) else {
             return Ok(None);
         };
-        let Some(Base::Commit(commit)) = self.sides.get(*index).map(|side| &side.base) else {
-            return Ok(None);
-        };
-        let shown = subject.old_path.as_ref().unwrap_or(&subject.path);
-        match commit.file(path)? {
-            None => Ok(None),
-            Some(bytes) => Ok(Some(Cassette::parse(shown.display().to_string(), bytes)?)),
+        parsed(subject.shown_on_base(), commit.file(path)?)
+    }
+
+    /// The same for another thread, if it is so large that a thread is worth it.
+    pub(crate) fn large(&self, subject: &Subject) -> Option<Large> {
+        let (commit, path) = self.place(subject)?;
+        // Whatever keeps the size from being known, loading it here tells.
+        let size = commit.size_at(path).ok()??;
+        (size >= LARGE).then(|| Large {
+            handle: commit.handle(),
+            path: path.clone(),
+            shown: subject.shown_on_base(),
+        })
+    }
+
+    fn place<'s>(&self, subject: &'s Subject) -> Option<(&BaseCommit<'_>, &'s RepoPath)> {
+        let (index, path) = subject.old.as_ref()?;
+        match self.sides.get(*index).map(|side| &side.base) {
+            Some(Base::Commit(commit)) => Some((commit, path)),
+            _ => None,
         }
     }
 
@@ -271,15 +314,23 @@ impl BaseSide<'_> {
         let mut seen = BTreeSet::new();
         files.retain(|file| seen.insert(behind_links(&directory.join(file))));
         let mut known: BTreeMap<PathBuf, Subject> = BTreeMap::new();
-        let mut gone = Vec::new();
+        let (mut gone, mut strays) = (Vec::new(), BTreeSet::new());
         let there_is = |path: &Path| std::fs::symlink_metadata(directory.join(path)).is_ok();
         let listed: BTreeSet<PathBuf> = files
             .iter()
             .map(|file| selection.shown_as_named(file))
             .collect();
         for (index, repository, commit) in self.commits() {
-            let new = self.files_of(index, repository, &files, directory)?;
-            for pair in pairs(selection, directory, repository, commit, &new)? {
+            let mut new = self.files_of(index, repository, &files, directory)?;
+            let pairing = Paired {
+                selection,
+                directory,
+                repository,
+                commit,
+            };
+            let (pairs, found) = pairing.of(&mut new)?;
+            strays.extend(found);
+            for pair in pairs {
                 let there = |path: &RepoPath| {
                     let path = path.to_path().unwrap_or_default();
                     selection.shown(&repository.root().join(path))
@@ -313,6 +364,13 @@ impl BaseSide<'_> {
                 None => subjects.push(Subject::alone(file)),
             }
         }
+        subjects.extend(strays.iter().filter_map(|file| {
+            let subject = known.remove(file)?;
+            Some(Subject {
+                out_of_sight: true,
+                ..subject
+            })
+        }));
         subjects.append(&mut gone);
         Ok(subjects)
     }
@@ -363,79 +421,4 @@ fn behind_links(path: &Path) -> PathBuf {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
         _ => normal(path),
     }
-}
-
-/// What became of each selected file of one repository. A new one may continue a file
-/// that nobody asked for; one that is gone is told only if it was asked for.
-fn pairs(
-    selection: &Selection,
-    directory: &Path,
-    repository: &Repository,
-    commit: &BaseCommit<'_>,
-    new: &BTreeMap<RepoPath, PathBuf>,
-) -> Result<Vec<Pair>, BaselineError> {
-    let paths: Vec<RepoPath> = new.keys().cloned().collect();
-    let pair = |old: &[RepoPath]| {
-        commit.pair(&Pairing {
-            old,
-            new: &paths,
-            read: &|path| match new.get(path) {
-                Some(file) => crate::regular_file::read(&directory.join(file), u64::MAX),
-                None => Err(std::io::ErrorKind::NotFound.into()),
-            },
-            server_name: &server_name,
-        })
-    };
-    let asked_for = wanted(selection, repository, commit)?;
-    let pairs = pair(&asked_for)?;
-    if pairs.iter().all(|pair| pair.status != Status::Added) {
-        return Ok(pairs);
-    }
-    let root = repository.root();
-    let is_gone = |path: &RepoPath| {
-        let path = path.to_path().map(|path| root.join(path));
-        path.is_some_and(|path| std::fs::symlink_metadata(path).is_err())
-    };
-    let cassettes = |path: &RepoPath| path.as_bytes().ends_with(b".mcp.json") && is_gone(path);
-    let mut old = commit.files(&RepoPath::root(), cassettes)?;
-    old.extend(asked_for.iter().cloned());
-    old.sort();
-    old.dedup();
-    let mut pairs = pair(&old)?;
-    pairs.retain(|pair| pair.status != Status::Deleted || asked_for.contains(&pair.path));
-    Ok(pairs)
-}
-
-/// The files of a base commit that the selection means.
-fn wanted(
-    selection: &Selection,
-    repository: &Repository,
-    commit: &BaseCommit<'_>,
-) -> Result<Vec<RepoPath>, BaselineError> {
-    let root = repository.root();
-    let is_wanted = |path: &RepoPath| {
-        path.to_path()
-            .is_some_and(|path| selection.wants(&root.join(path)))
-    };
-    let mut found = BTreeSet::new();
-    for start in selection.starts() {
-        let below = match start.strip_prefix(root) {
-            Ok(inside) => RepoPath::from_relative(inside)?,
-            Err(_) if root.starts_with(&start) => RepoPath::root(),
-            Err(_) => continue,
-        };
-        found.extend(commit.files(&below, is_wanted)?);
-    }
-    Ok(found.into_iter().collect())
-}
-
-/// The name that the recorded server gave itself, of a cassette that tells what the
-/// server offers. One that does not continues no other: all that was offered there
-/// would seem to be gone.
-fn server_name(bytes: &[u8]) -> Option<String> {
-    let cassette = Cassette::parse("", bytes.to_vec()).ok()?;
-    if Recorded::of(&cassette).occurrences.is_empty() {
-        return None;
-    }
-    cassette.server_info().map(|(name, _)| name)
 }

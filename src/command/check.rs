@@ -55,7 +55,7 @@ pub(crate) fn run(
         Err(message) => {
             outcome.error(&message);
             Checked::failed(
-                message,
+                without_place(&message, &context.directory),
                 Exit::CouldNotRun.code(),
                 options.flags.fail_on.unwrap_or(Severity::Error),
             )
@@ -165,6 +165,44 @@ fn judge_all(
     })
 }
 
+/// A message for reports, which are the same wherever the run took place. A terminal gets
+/// the path itself, because some remedies need it.
+fn without_place(message: &str, directory: &Path) -> String {
+    let real = directory.canonicalize().unwrap_or_default();
+    let mut text = message.to_owned();
+    for directory in [real.as_path(), directory] {
+        let mut stand_in = "$PWD".to_owned();
+        // What lies at the root of a file system is no place of this run.
+        for place in directory
+            .ancestors()
+            .filter(|place| place.components().count() > 2)
+        {
+            text = replaced(&text, &place.display().to_string(), &stand_in);
+            stand_in.push_str("/..");
+        }
+    }
+    text
+}
+
+/// A path that ends where it is found, and does not merely begin a longer name.
+fn replaced(text: &str, path: &str, stand_in: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(path) {
+        let (before, found) = rest.split_at(at);
+        let after = found.get(path.len()..).unwrap_or_default();
+        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        out.push_str(before);
+        out.push_str(match after.starts_with(goes_on) {
+            true => path,
+            false => stand_in,
+        });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// What is to be known of the run as a whole.
 fn notes(options: &Options, gate: &Gate<'_>, cassettes: &[CheckedCassette], outcome: &mut Outcome) {
     for note in &gate.policy.notes {
@@ -214,4 +252,20 @@ fn baseline_file(options: &Options, given: usize) -> Result<Option<Cassette>, St
     Cassette::load(path)
         .map(Some)
         .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_do_not_tell_where_a_run_took_place() {
+        let told = |message| without_place(message, Path::new("/srv/builds/repo/sub"));
+        assert_eq!(
+            told("/srv/builds/repo: x; run `y /srv/builds/repo/sub/z`"),
+            "$PWD/..: x; run `y $PWD/z`"
+        );
+        assert_eq!(told("/srv/builds/repository/x"), "$PWD/../../repository/x");
+        assert_eq!(told("/srv and /else"), "/srv and /else");
+    }
 }

@@ -214,7 +214,12 @@ impl Options {
                 Ok((old.flatten(), new))
             });
         let compared = sides.and_then(|(old, new)| match old {
-            Some(old) => self.compare(&old, &new).map(Some),
+            Some(old) => {
+                if old.text == new.text && checked.status == CassetteStatus::Modified {
+                    checked.status = CassetteStatus::Unchanged;
+                }
+                self.compare(&old, &new).map(Some)
+            }
             None => Ok(None),
         });
         match compared {

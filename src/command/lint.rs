@@ -1,5 +1,6 @@
 //! `lint`: recorded cassettes, and what in them is hostile.
 
+use super::alongside::{Old, lint_against};
 use super::base::Subject;
 use super::gate::{self, Gate, PolicyFrom, Request};
 use super::policy;
@@ -143,9 +144,10 @@ impl Linting<'_> {
         let mut report = match (&self.file, self.gate.side) {
             (Some(file), _) => lint_cassette(cassette, Some(file), engine),
             (None, None) => lint_cassette(cassette, None, engine),
-            (None, Some(side)) => match side.load(subject) {
-                Ok(old) => lint_cassette(cassette, old.as_ref(), engine),
-                Err(error) => {
+            (None, Some(side)) => match lint_against(side, subject, cassette, engine) {
+                (report, Ok(Old::Same)) => same_as_base(report, subject, engine),
+                (report, Ok(_)) => report,
+                (_, Err(error)) => {
                     outcome.error(error);
                     return None;
                 }
@@ -193,6 +195,15 @@ impl Linting<'_> {
             render_lint(format, reports, &style, fail_on)
         });
     }
+}
+
+/// The report on a cassette that is what it was.
+fn same_as_base(mut report: Report, subject: &Subject, engine: &lint::Settings) -> Report {
+    report.baseline = Some(subject.shown_on_base());
+    if !engine.all {
+        lint::mark_all_existing(&mut report.findings);
+    }
+    report
 }
 
 /// What is wrong with the redaction manifest, if a profile is required.

@@ -3,6 +3,7 @@
 //! know of them comes in a [`Context`]. Only `record` speaks while it runs, through
 //! [`crate::transport::stderr`].
 
+mod alongside;
 mod base;
 pub(crate) mod check;
 pub(crate) mod diff;
@@ -12,6 +13,7 @@ mod grep;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
+mod pairs;
 mod policy;
 pub(crate) mod record;
 pub(crate) mod redact;

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Options {
     pub(crate) cassettes: Vec<PathBuf>,
     pub(crate) target: Target,
+    /// Whether `--to` may replace a file that is there.
+    pub(crate) force: bool,
     pub(crate) rules: RuleFlags,
     pub(crate) shared: Shared,
 }
@@ -69,6 +71,7 @@ fn scrub(
     report: &mut String,
     outcome: &mut Outcome,
 ) -> Result<(), String> {
+    refuse_to_replace(path, options)?;
     let salvaged = Cassette::load_unfinished(path).map_err(|error| error.to_string())?;
     if let Some(note) = salvaged.note() {
         outcome.line(note);
@@ -77,7 +80,11 @@ fn scrub(
     let name = cassette.name();
     let result = redact_cassette(&cassette, redactor, &context.now);
     let result = result.map_err(|error| format!("{name}: {error}"))?;
-    describe(name, &result.changes, result.text.is_some(), report);
+    let whole = (result.changes.iter()).all(|change| change.action != Action::Unscanned);
+    // A manifest must not say of a file that it was scrubbed if a part was not looked at.
+    if whole || options.target == Target::DryRun {
+        describe(name, &result.changes, result.text.is_some(), report);
+    }
     for change in &result.changes {
         if change.action == Action::Unscanned {
             let why = match change.rule.as_str() {
@@ -91,6 +98,7 @@ fn scrub(
     }
     let target = match &options.target {
         Target::DryRun => return Ok(()),
+        _ if !whole => return Err(format!("{name}: nothing is written")),
         Target::InPlace if result.text.is_none() => return Ok(()),
         Target::InPlace => path,
         Target::To(target) => target,
@@ -98,6 +106,25 @@ fn scrub(
     let text = result.text.as_deref().unwrap_or(&cassette.text);
     save_atomically(target, text.as_bytes())
         .map_err(|error| format!("cannot save {}: {error}", target.display()))
+}
+
+/// An existing file is replaced only if it is the cassette itself, or on request.
+fn refuse_to_replace(path: &Path, options: &Options) -> Result<(), String> {
+    let Target::To(target) = &options.target else {
+        return Ok(());
+    };
+    let there = target.exists();
+    let same = || match (path.canonicalize(), target.canonicalize()) {
+        (Ok(path), Ok(target)) => path == target,
+        _ => false,
+    };
+    match there && !options.force && !same() {
+        true => Err(format!(
+            "{} is there already; give --force to replace it, or another file",
+            target.display()
+        )),
+        false => Ok(()),
+    }
 }
 
 /// One line for the file and one for each value.

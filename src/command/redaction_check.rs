@@ -131,6 +131,7 @@ fn one(subject: &Subject, asked: &CheckOptions<'_>, gate: &Gate<'_>) -> Result<R
     };
     let old = match (same, &old) {
         (true, _) => Old::Same,
+        (false, Some(old)) if old.text == cassette.text => Old::Same,
         (false, Some(old)) => Old::Cassette(old),
         (false, None) => Old::None,
     };

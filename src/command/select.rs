@@ -177,6 +177,11 @@ impl Selection {
             .collect()
     }
 
+    /// Whether files are looked for, and not only named.
+    pub(crate) fn has_globs(&self) -> bool {
+        !self.globs.is_empty()
+    }
+
     fn named(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().chain(&self.perhaps)
     }

@@ -99,6 +99,21 @@ pub(crate) fn cassette_deleted(path: &str, old: Option<&Cassette>) -> Finding {
     )
 }
 
+/// A cassette that was renamed to a path that the gate does not look at (R110): the next
+/// change of it would be seen by nobody. `from` is its path on the base side.
+pub(crate) fn cassette_out_of_sight(from: &str, old: Option<&Cassette>) -> Finding {
+    let text = old.map_or(from, |old| old.text.as_str());
+    let from = conceal::name(from);
+    let message = format!(
+        "the cassette was renamed from {from} to a path that this check does not look for, so \
+         that it is checked this time and never again"
+    );
+    Finding {
+        severity: Severity::Error,
+        ..of_file(&rules::CASSETTE_DELETED, message, &Identity::text(text))
+    }
+}
+
 /// A cassette that the base side has not (R111).
 pub(crate) fn cassette_new(new: &Cassette) -> Finding {
     let server = server_name(new).map_or_else(String::new, |name| format!(" of server \"{name}\""));

@@ -23,7 +23,7 @@ mod wording;
 mod tests;
 
 pub use findings::findings;
-pub(crate) use findings::{cassette_deleted, cassette_new};
+pub(crate) use findings::{cassette_deleted, cassette_new, cassette_out_of_sight};
 pub use run::{DiffError, DiffOptions, diff};
 
 use crate::finding::Region;

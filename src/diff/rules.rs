@@ -7,8 +7,9 @@ pub(crate) fn is_rule(id: &str) -> bool {
     ALL.iter().any(|rule| rule.id == id)
 }
 
-/// In order of id. The severity is that of the worst change of its kind; a
-/// compatible one is a warning, see [`findings`](super::findings()).
+/// In order of id. The severity is that of the worst change of its kind; a compatible one
+/// is a warning, see [`findings`](super::findings()). A deleted cassette is a warning, and
+/// an error only where it was renamed out of sight.
 pub(crate) const ALL: &[RuleInfo] = &[
     TOOL_REMOVED,
     TOOL_ADDED,

@@ -5,6 +5,7 @@
 //! becomes a [`Report`] with places in the file.
 
 mod ansi;
+mod baseline;
 mod disguise;
 mod drift;
 mod encoded;
@@ -26,6 +27,7 @@ mod surfaces;
 mod tests;
 
 pub use crate::secrets::Entropy;
+pub(crate) use baseline::Baseline;
 pub(crate) use run::lint_cassette;
 pub use silence::Accept;
 pub(crate) use silence::{mark_accepted, mark_all_existing, mark_existing, unused};

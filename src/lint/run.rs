@@ -6,7 +6,7 @@ use super::reading::{Owner, Reading};
 use super::rules::{self, Check, Rule};
 use super::signals::Amount;
 use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
-use super::{Settings, pack_patterns, silence};
+use super::{Baseline, Settings, pack_patterns, silence};
 use crate::cassette::place::{self, Draft, Mask};
 use crate::cassette::view::{Exchanges, Paired, Role};
 use crate::cassette::{Cassette, Sender};
@@ -20,13 +20,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// What a rule gets to see besides the text or definition it looks at.
 pub(crate) struct Context<'a> {
     pub(crate) cassette: &'a Cassette,
-    pub(crate) baseline: Option<&'a Cassette>,
+    pub(crate) baseline: Baseline<'a>,
     pub(crate) settings: &'a Settings,
     recorded: OnceLock<Recorded<'a>>,
 }
 
 impl<'a> Context<'a> {
-    fn new(cassette: &'a Cassette, baseline: Option<&'a Cassette>, settings: &'a Settings) -> Self {
+    fn new(cassette: &'a Cassette, baseline: Baseline<'a>, settings: &'a Settings) -> Self {
         Context {
             cassette,
             baseline,
@@ -120,11 +120,12 @@ impl Sink {
 }
 
 /// Lints one cassette, with the findings of the baseline taken into account.
-pub(crate) fn lint_cassette(
-    cassette: &Cassette,
-    baseline: Option<&Cassette>,
-    settings: &Settings,
+pub(crate) fn lint_cassette<'a>(
+    cassette: &'a Cassette,
+    baseline: impl Into<Baseline<'a>>,
+    settings: &'a Settings,
 ) -> Report {
+    let baseline = baseline.into();
     let mut sink = scan(cassette, baseline, settings);
     let mut findings = sink.findings(cassette);
     silence::mark_accepted(&mut findings, settings);
@@ -133,8 +134,9 @@ pub(crate) fn lint_cassette(
     let counts = findings
         .iter()
         .any(|finding| finding.status.counts() && finding.rule.as_str() != rules::DRIFT.info.id);
+    let baseline = baseline.cassette();
     if let Some(baseline) = baseline.filter(|_| counts && !settings.all) {
-        let mut old = scan(baseline, None, settings);
+        let mut old = scan(baseline, Baseline::None, settings);
         silence::mark_existing(&mut findings, &old.findings(baseline));
     }
     let mut notes = settings.notes();
@@ -150,7 +152,7 @@ pub(crate) fn lint_cassette(
 }
 
 /// Runs the rules and gathers what they find, in no particular order.
-fn scan(cassette: &Cassette, baseline: Option<&Cassette>, settings: &Settings) -> Sink {
+fn scan<'a>(cassette: &'a Cassette, baseline: Baseline<'a>, settings: &'a Settings) -> Sink {
     let context = Context::new(cassette, baseline, settings);
     let active = Active::new(settings);
     let mut sink = Sink::default();

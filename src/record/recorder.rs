@@ -5,7 +5,7 @@ use crate::cassette::pairing::{Pairing, Place};
 use crate::cassette::view::Envelope;
 use crate::cassette::write::{HeadText, MessageText, head, message};
 use crate::cassette::{Channel, Kind, Sender, Transport};
-use crate::redact::{Action, Manifest, MessageContext, Redactor};
+use crate::redact::{Action, MessageContext, Redactor};
 use crate::wire::json::{Kind as JsonKind, Span, Value, member, nested, write_string};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
@@ -42,9 +42,7 @@ impl Recorder {
             redactor,
             max_message,
         } = options;
-        let manifest = redactor
-            .does_something()
-            .then(|| redactor.manifest(&recorded_at));
+        let manifest = redactor.manifest(&recorded_at).to_line();
         Recorder {
             streams: HashMap::new(),
             max_message,
@@ -52,7 +50,7 @@ impl Recorder {
                 head: Head {
                     transport,
                     recorded_at: quoted(&recorded_at),
-                    redaction: manifest.as_ref().map(Manifest::to_line),
+                    redaction: Some(manifest),
                     ..Head::default()
                 },
                 redactor,

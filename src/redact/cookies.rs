@@ -1,6 +1,6 @@
 //! Cookie headers in running text: each value, not only the first.
 
-use super::scan::CHOSEN;
+use crate::secrets::placeholder::marker_at;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -51,8 +51,9 @@ fn value(pair: &str) -> Option<Range<usize>> {
     let start = name.len() + 1 + value.len() - value.trim_start().len();
     let value = value.split_whitespace().next()?;
     let fits = !name.trim().is_empty() && name.trim().bytes().all(plain);
-    let stand_in =
-        value == CHOSEN || value.starts_with(['<', '$', '{', '%']) || value.starts_with("...");
+    // A marker is one as a whole; the caller sees what is glued to it.
+    let tag = value.starts_with('<') && marker_at(value).is_none_or(|end| end == value.len());
+    let stand_in = tag || value.starts_with(['$', '{', '%']) || value.starts_with("...");
     (fits && !attribute && !stand_in).then(|| start..start + value.len())
 }
 

@@ -25,6 +25,7 @@ impl<'r> Walk<'_, 'r, '_> {
         let place = TextPlace {
             name: &name,
             secrets_only: zone == Zone::Definition,
+            has_password: self.has_password(),
             value: !self.start.nested,
             levels: self.start.levels,
         };
@@ -43,6 +44,7 @@ impl<'r> Walk<'_, 'r, '_> {
         let place = TextPlace {
             name: "",
             secrets_only,
+            has_password: false,
             value: false,
             levels: Levels {
                 json: 0,
@@ -156,6 +158,7 @@ impl<'r> Walk<'_, 'r, '_> {
         if !whole {
             return;
         }
+        let name = self.name().into_owned();
         let run = &mut *self.run;
         for (active, budget) in run.redactor.active.iter().zip(&mut run.budgets) {
             let rule = &active.rule;
@@ -164,7 +167,7 @@ impl<'r> Walk<'_, 'r, '_> {
             }
             let mut matches = rule.matcher.find_all(digits, budget);
             let all = matches!(matches.next(), Some(Ok(range)) if range == (0..digits.len()));
-            if !all || !rule.validator.accepts(digits, 0..digits.len(), "") {
+            if !all || !rule.validator.accepts(digits, 0..digits.len(), &name) {
                 continue;
             }
             let text = format!("\"{}\"", active.key.pseudonym(&rule.label, digits));

@@ -12,11 +12,13 @@
 
 mod bundled;
 mod check;
+mod commands;
 mod cookies;
 mod edits;
 mod encoded;
 mod error;
 mod islands;
+mod lists;
 mod locator;
 mod manifest;
 mod markers;

@@ -1,8 +1,13 @@
 //! Names whose values are secrets, read from `packs/secret-names.toml`.
 
+use super::view::folded;
 use crate::secrets::words;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::OnceLock;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_security::confusable_detection::skeleton;
 
 const FILE: &str = include_str!("../../packs/secret-names.toml");
 
@@ -83,6 +88,22 @@ pub(super) fn find(member: &str, wanted: &[String]) -> Option<(&'static str, Hol
     None
 }
 
+/// A name as a reader sees it: without invisible characters and accents, letters of other
+/// scripts as the Latin ones that they look like.
+pub(super) fn undisguised(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return Cow::Borrowed(name);
+    }
+    let mut plain = String::with_capacity(name.len());
+    for c in folded(name).nfkd().filter(|c| !is_combining_mark(*c)) {
+        match c.is_ascii() {
+            true => plain.push(c),
+            false => plain.extend(skeleton(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    Cow::Owned(plain)
+}
+
 /// A cheap test before the name is cut into words: all forms have one of these.
 fn may_match(member: &str) -> bool {
     const PARTS: [&str; 10] = [
@@ -146,6 +167,20 @@ mod tests {
             for negative in &name.negatives {
                 assert_eq!(find(negative, &all), None, "{negative}");
             }
+        }
+    }
+
+    #[test]
+    fn disguised_names_are_read_as_they_look() {
+        for (name, plain) in [
+            ("tok\u{200b}en", "token"),
+            ("p\u{0430}ssw\u{043e}rd", "password"),
+            ("\u{ff54}\u{ff4f}ken", "token"),
+            ("s\u{e9}cret", "secret"),
+            ("\u{1d42d}oken", "token"),
+            ("token", "token"),
+        ] {
+            assert_eq!(undisguised(name), plain);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The redactor: made once, then asked about one message after the other.
 
 use super::locator::{Locators, Structural};
+use super::markers::Own;
 use super::pack::{Pack, PackRule, Strategy};
 use super::pseudonym::{Key, Salt};
 use super::walk::{Found, Run};
@@ -11,7 +12,7 @@ use crate::wire::json::Span;
 use std::ops::Range;
 
 /// How often the rules are applied to what they wrote, at most.
-const PASSES: usize = 6;
+const PASSES: usize = 16;
 
 /// What to redact, as a command line or a test asks for it.
 #[derive(Clone, Debug)]
@@ -113,6 +114,8 @@ pub(super) struct PackEntry {
 pub(crate) struct Redactor {
     pub(super) locators: Locators,
     pub(super) active: Vec<Active>,
+    /// What the active rules write.
+    pub(super) own: Own,
     /// Whether keys and named values are looked for.
     pub(super) secrets: bool,
     pub(super) packs: Vec<PackEntry>,
@@ -170,6 +173,7 @@ impl Redactor {
         let mut redactor = Redactor {
             locators: Locators::new(parts.structural),
             active: Vec::new(),
+            own: Own::default(),
             secrets: false,
             packs: Vec::new(),
             rule_ids: Vec::new(),
@@ -198,13 +202,9 @@ impl Redactor {
         });
         for rule in pack.rules {
             let key = self.salt.key(&rule.id);
+            self.own.add(&rule);
             self.active.push(Active { rule, key, past });
         }
-    }
-
-    /// Whether there is any rule, or a profile to be named for it.
-    pub(crate) fn does_something(&self) -> bool {
-        !(self.locators.rules().is_empty() && self.active.is_empty() && self.profile.is_none())
     }
 
     /// What the user should know of the rules before they are applied.
@@ -260,6 +260,15 @@ impl Redactor {
             let current = redaction.text.as_deref().unwrap_or(text);
             let found = find(current);
             let next = apply(current, &found.edits);
+            // What still changes at the end was not settled, and nobody may believe it.
+            if !self.past && pass + 1 == passes {
+                let hits = found.hits.into_iter();
+                redaction.hits.extend(hits.map(|hit| Hit {
+                    action: Action::Unscanned,
+                    ..hit
+                }));
+                break;
+            }
             if pass == 0 {
                 redaction.hits = found.hits;
             } else {

@@ -4,13 +4,13 @@
 //! the text is walked like a message, encoded text is decoded and scanned. Where
 //! matches overlap, the earliest counts, of those the longest, then the rule's id.
 
-use super::encoded;
 use super::islands::islands;
 use super::markers::Facts;
 use super::pack::{Class, PackRule, Strategy};
 use super::redactor::{Action, Active};
 use super::view::View;
 use super::walk::Run;
+use super::{commands, encoded};
 use crate::secrets::placeholder::is_marker;
 use crate::secrets::{self, Kind, Place, TextContext};
 use crate::wire::json::Span;
@@ -27,6 +27,8 @@ pub(super) struct TextPlace<'a> {
     pub(super) name: &'a str,
     /// Only rules of class `secret` apply.
     pub(super) secrets_only: bool,
+    /// It is `user:password`.
+    pub(super) has_password: bool,
     /// It is a string of a payload and no member name, so that rules of 0.4.0 see it.
     pub(super) value: bool,
     pub(super) levels: Levels,
@@ -200,71 +202,115 @@ impl Run<'_> {
         out: &mut Vec<Candidate>,
     ) {
         let redactor = self.redactor;
-        let mut facts = Facts::new(text);
+        let seen = Seen { raw, text, view };
+        let mut facts = Facts::new(text, &redactor.own);
         for (at, active) in redactor.active.iter().enumerate() {
             let Active { rule, past, .. } = active;
-            let seen = self.sees(rule)
+            let applies = self.sees(rule)
                 && (!place.secrets_only || rule.class == Class::Secret)
                 && (!past || place.value && view.is_none())
                 && facts.meets(rule);
-            if !seen {
+            if !applies {
                 continue;
             }
-            let Some(budget) = self.budgets.get_mut(at) else {
-                continue;
-            };
-            let mut gave_up = None;
-            for found in rule.matcher.find_all(text, budget) {
-                let range = match found {
-                    Ok(range) => range,
-                    Err(why) => {
-                        gave_up = Some(why);
-                        break;
-                    }
-                };
-                let valid = !range.is_empty()
-                    && rule.validator.accepts(text, range.clone(), place.name)
-                    && !facts.in_marker(&range);
-                if valid {
-                    let matched = text.get(range.clone()).unwrap_or_default();
-                    let marker = marker(active, original(raw, view, &range).unwrap_or(matched));
-                    out.extend(candidate(raw, view, range, &rule.id, marker));
+            let whole = 0..text.len();
+            let touched = self.matches(at, &seen, whole, place.name, &mut facts, out);
+            // What was written on the way of a match hides what stands beside it.
+            if !redactor.past {
+                for piece in facts.pieces(touched) {
+                    self.matches(at, &seen, piece, place.name, &mut facts, out);
                 }
-            }
-            if gave_up.is_some() {
-                self.unscanned.push(rule.id.clone());
             }
         }
         if redactor.secrets {
-            self.keys(raw, text, view, place, &mut facts, out);
+            let whole = 0..text.len();
+            self.keys(&seen, whole, place, &mut facts, out);
+            for piece in facts.pieces(false) {
+                self.keys(&seen, piece, place, &mut facts, out);
+            }
         }
     }
 
-    /// Key shapes and named values.
+    /// The matches of one rule in a piece of a text that is read by itself. Tells whether
+    /// one was left out because it touches a marker.
+    fn matches(
+        &mut self,
+        at: usize,
+        seen: &Seen<'_>,
+        piece: Range<usize>,
+        name: &str,
+        facts: &mut Facts<'_>,
+        out: &mut Vec<Candidate>,
+    ) -> bool {
+        let (Some(active), Some(budget)) = (self.redactor.active.get(at), self.budgets.get_mut(at))
+        else {
+            return false;
+        };
+        let rule = &active.rule;
+        let (mut touched, mut gave_up) = (false, false);
+        let inner = seen.text.get(piece.clone()).unwrap_or_default();
+        for found in rule.matcher.find_all(inner, budget) {
+            let Ok(found) = found else {
+                gave_up = true;
+                break;
+            };
+            let range = piece.start + found.start..piece.start + found.end;
+            if range.is_empty() {
+                continue;
+            }
+            if facts.in_marker(&range) {
+                touched = true;
+            } else if rule.validator.accepts(seen.text, range.clone(), name) {
+                let marker = marker(active, seen.original(&range));
+                out.extend(seen.candidate(range, &rule.id, marker));
+            }
+        }
+        if gave_up && !self.unscanned.contains(&rule.id) {
+            self.unscanned.push(rule.id.clone());
+        }
+        touched
+    }
+
+    /// Key shapes and named values in a piece of a text. Where it is not the whole, no name
+    /// from outside applies.
     fn keys(
         &mut self,
-        raw: &str,
-        text: &str,
-        view: Option<&View>,
+        seen: &Seen<'_>,
+        piece: Range<usize>,
         place: TextPlace<'_>,
         facts: &mut Facts<'_>,
         out: &mut Vec<Candidate>,
     ) {
+        let whole = piece.len() == seen.text.len();
         let context = TextContext {
-            name: place.name,
+            name: if whole { place.name } else { "" },
             place: match place.secrets_only {
                 true => Place::Definition,
                 false => Place::Data,
             },
         };
+        let inner = seen.text.get(piece.clone()).unwrap_or_default();
+        let shifted = |range: Range<usize>| piece.start + range.start..piece.start + range.end;
         if !place.secrets_only {
-            for range in super::cookies::values(text) {
-                let rule = "common/cookie-value";
-                out.extend(candidate(raw, view, range, rule, CHOSEN.to_owned()));
+            let mut passwords = commands::passwords(inner);
+            passwords.extend(commands::password(inner).filter(|_| whole && place.has_password));
+            passwords.retain(|range| {
+                !secrets::is_stand_in(inner.get(range.clone()).unwrap_or_default())
+            });
+            let cookies = super::cookies::values(inner).into_iter();
+            let cookies = cookies.map(|range| (range, "common/cookie-value"));
+            let passwords = passwords
+                .into_iter()
+                .map(|range| (range, "common/named-value"));
+            for (range, rule) in cookies.chain(passwords) {
+                let range = shifted(range);
+                if !facts.is_spent(&range) {
+                    out.extend(seen.candidate(range, rule, CHOSEN.to_owned()));
+                }
             }
         }
-        for secret in secrets::scan_flat(text, context) {
-            let range = secret.range.clone();
+        for secret in secrets::scan_flat(inner, context) {
+            let range = shifted(secret.range.clone());
             let id = match secret.kind {
                 Kind::Shape(id) => id,
                 Kind::Named(_) | Kind::Entropy if place.secrets_only => continue,
@@ -274,38 +320,21 @@ impl Run<'_> {
             };
             // `<TOKEN>` before a text is an element with that text for the detector.
             let shape = matches!(secret.kind, Kind::Shape(_));
-            if !shape && self.ends_in_marker(text.get(..range.start).unwrap_or_default()) {
-                continue;
-            }
-            if facts.in_marker(&range) {
+            let before = seen.text.get(..range.start).unwrap_or_default();
+            if facts.is_spent(&range) || !shape && self.redactor.own.ends(before) {
                 continue;
             }
             let rule = format!("common/{id}");
-            let matched = original(raw, view, &range)
-                .or(text.get(range.clone()))
-                .unwrap_or_default();
             // A password is too easily guessed to leave its pseudonym behind.
             let marker = match shape && !holds_password(id) {
                 true => {
                     let key = self.redactor.salt.key(&rule);
-                    key.pseudonym(&label_of(id), matched)
+                    key.pseudonym(&label_of(id), seen.original(&range))
                 }
                 false => CHOSEN.to_owned(),
             };
-            out.extend(candidate(raw, view, range, &rule, marker));
+            out.extend(seen.candidate(range, &rule, marker));
         }
-    }
-
-    /// Whether a text ends in what a rule of this redactor writes.
-    fn ends_in_marker(&self, text: &str) -> bool {
-        let Some(inner) = text.strip_suffix('>') else {
-            return false;
-        };
-        let labels = self.redactor.active.iter().map(|active| &active.rule.label);
-        labels.into_iter().any(|label| {
-            let rest = inner.strip_suffix(label.as_str());
-            rest.is_some_and(|rest| rest.ends_with('<'))
-        })
     }
 
     fn sees(&self, rule: &PackRule) -> bool {
@@ -340,45 +369,46 @@ impl Scanned {
     }
 }
 
-/// What a match is written as in the original: escapes are undone, so that an address is
-/// the same with and without them, everything else is as it stands.
-fn original<'t>(raw: &'t str, view: Option<&View>, range: &Range<usize>) -> Option<&'t str> {
-    let text = raw.get(view?.original(range)?)?;
-    (!text.contains('%')).then_some(text)
+/// A text that rules look at: as it stands, or its view.
+struct Seen<'t> {
+    raw: &'t str,
+    text: &'t str,
+    view: Option<&'t View>,
 }
 
-fn candidate(
-    raw: &str,
-    view: Option<&View>,
-    range: Range<usize>,
-    rule: &str,
-    marker: String,
-) -> Option<Candidate> {
-    let sample = masked(raw, view, &range);
-    let range = match view {
-        Some(view) => view.original(&range)?,
-        None => range,
-    };
-    // A replacement that is there already changes nothing and is nothing to report.
-    if raw.get(range.clone()) == Some(marker.as_str()) {
-        return None;
+impl Seen<'_> {
+    /// What a match is written as in the original: escapes are undone, so that an address is
+    /// the same with and without them, everything else is as it stands.
+    fn original(&self, range: &Range<usize>) -> &str {
+        let place = self.view.and_then(|view| view.original(range));
+        let text = place.and_then(|place| self.raw.get(place));
+        text.filter(|text| !text.contains('%'))
+            .or_else(|| self.text.get(range.clone()))
+            .unwrap_or_default()
     }
-    Some(Candidate {
-        hits: vec![TextHit {
-            range: Some(range.clone()),
-            rule: rule.to_owned(),
-            sample,
-            action: Action::Replaced,
-        }],
-        text: Some(marker),
-        rule: rule.to_owned(),
-        range,
-    })
-}
 
-fn masked(raw: &str, view: Option<&View>, range: &Range<usize>) -> String {
-    let text = view.map_or(raw, |view| view.text.as_str());
-    sample(text.get(range.clone()).unwrap_or_default())
+    fn candidate(&self, range: Range<usize>, rule: &str, marker: String) -> Option<Candidate> {
+        let sample = sample(self.text.get(range.clone()).unwrap_or_default());
+        let range = match self.view {
+            Some(view) => view.original(&range)?,
+            None => range,
+        };
+        // A replacement that is there already changes nothing and is nothing to report.
+        if self.raw.get(range.clone()) == Some(marker.as_str()) {
+            return None;
+        }
+        Some(Candidate {
+            hits: vec![TextHit {
+                range: Some(range.clone()),
+                rule: rule.to_owned(),
+                sample,
+                action: Action::Replaced,
+            }],
+            text: Some(marker),
+            rule: rule.to_owned(),
+            range,
+        })
+    }
 }
 
 /// At most six characters, and never more than half of a value.

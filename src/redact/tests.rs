@@ -304,6 +304,54 @@ fn locators_reach_what_they_name() {
 }
 
 #[test]
+fn a_marker_shields_nothing_beside_it() {
+    let redactor = redactor();
+    let hash = "_d82504dac960";
+    let markers = ["<EMAIL>", "<CARD>", "<Odd label>", "REDACTED", "••••6411"];
+    let secrets = [
+        ("ghp_q8N2vR5xL1mZ7pK4tW9yB3cF6hJ0dG2sA5eU", "q8N2v"),
+        ("jane.doe@corp.io", "jane.doe"),
+        ("203.0.113.77", "203.0"),
+        ("2001:db8::17", "db8"),
+        ("+1 415 555 0123", "0123"),
+        ("4111111111111111", "41111"),
+        ("123-45-6789", "123-45"),
+        ("DE89370400440532013000", "DE8937"),
+        ("password=hunter2", "hunter2"),
+        ("AKIAQ3EGRT5YHJ2KLMNO", "AKIA"),
+        ("https://u:p4ss-w@h/x", "p4ss"),
+    ];
+    let mut wrong = Vec::new();
+    for (marker, (secret, part)) in markers
+        .iter()
+        .flat_map(|marker| secrets.iter().map(move |secret| (marker, secret)))
+    {
+        let hashed = match marker.starts_with('<') {
+            true => format!("{marker}{hash}"),
+            false => (*marker).to_owned(),
+        };
+        let behind = match (marker.starts_with('•'), *marker == "<Odd label>") {
+            // Bullets show four characters of a value, whatever they are.
+            (true, _) => format!("{secret} {hashed}"),
+            (_, true) => format!("{secret}{hashed}"),
+            _ => format!("{secret}{marker}{secret}"),
+        };
+        for given in [
+            format!("{hashed}{secret}"),
+            format!("{hashed}{secret}{hashed}"),
+            format!("see {hashed}{secret}, {secret}"),
+            behind,
+        ] {
+            let (new, _) = text(&redactor, &given);
+            if new.contains(part) {
+                wrong.push(format!("{given} -> {new}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn nothing_is_done_without_rules() {
     let rules = Rules {
         defaults: false,
@@ -541,6 +589,11 @@ mod laws {
         "<EMAIL>",
         "<TOKEN>",
         "REDACTED",
+        "<EMAIL>_d82504dac960",
+        "<Odd label>_0123456789ab",
+        "••••6411",
+        "%00",
+        "%ff",
         "_",
         "\"",
         "\\",

@@ -1,6 +1,7 @@
 //! What a regular expression cannot say: check sums, ranges that belong to nobody,
 //! and what around a match makes it something else.
 
+use crate::secrets::placeholder::ends_in_marker;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
@@ -51,9 +52,14 @@ impl Validator {
             Validator::None => true,
             Validator::Luhn => luhn(found),
             Validator::Mod97 => mod97(found),
-            Validator::RealCard => luhn(found) && is_card_number(found) && is_grouped(found),
+            Validator::RealCard => {
+                let card = luhn(found) && is_card_number(found) && is_grouped(found);
+                card && !(found.bytes().all(|byte| byte.is_ascii_digit()) && is_order(name))
+            }
             Validator::RealIban => mod97(found) && has_length_of_country(found),
-            Validator::RealEmail => !follows_user(text.get(..range.start).unwrap_or_default()),
+            Validator::RealEmail => {
+                !is_nobody(found) && !follows_user(text.get(..range.start).unwrap_or_default())
+            }
             Validator::RealPhone => is_phone(found),
             Validator::RealIpv4 => is_address(text, range, name),
             Validator::RealIpv6 => is_public_ipv6(found),
@@ -135,6 +141,58 @@ fn follows_user(before: &str) -> bool {
     rest.rfind(stops)
         .and_then(|at| rest.get(..=at))
         .is_some_and(|start| start.ends_with("://"))
+}
+
+/// Whether an address is nobody's: a name for a sample or for no reader, at a domain that
+/// is reserved for examples (RFC 2606). Other names at these domains are looked for: they
+/// stand in for people where a recording was made with samples.
+fn is_nobody(address: &str) -> bool {
+    const RESERVED: [&str; 6] = [
+        "example.com",
+        "example.org",
+        "example.net",
+        "example",
+        "test",
+        "invalid",
+    ];
+    const NAMES: [&str; 9] = [
+        "noreply",
+        "donotreply",
+        "you",
+        "yourname",
+        "youremail",
+        "yourmail",
+        "example",
+        "someone",
+        "somebody",
+    ];
+    let Some((name, domain)) = address.rsplit_once('@') else {
+        return false;
+    };
+    let (name, domain) = (name.to_ascii_lowercase(), domain.to_ascii_lowercase());
+    let plain: String = name.chars().filter(|c| !"._-".contains(*c)).collect();
+    let within = |reserved: &str| {
+        let above = domain.strip_suffix(reserved);
+        above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    };
+    NAMES.contains(&plain.as_str()) && RESERVED.iter().any(|reserved| within(reserved))
+}
+
+/// Whether a member's name says that its digits number something that is bought or sent.
+/// One in ten of such numbers has the check digit of a card.
+fn is_order(name: &str) -> bool {
+    #[rustfmt::skip]
+    const THINGS: [&str; 16] = [
+        "order", "orders", "invoice", "shipment", "tracking", "parcel", "ticket", "booking",
+        "reservation", "receipt", "isbn", "ean", "gtin", "upc", "imei", "barcode",
+    ];
+    #[rustfmt::skip]
+    const CARDS: [&str; 9] = [
+        "card", "cards", "cc", "pan", "payment", "credit", "debit", "account", "pay",
+    ];
+    let words = crate::secrets::words(name);
+    let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    any(&THINGS) && !any(&CARDS)
 }
 
 /// The prefixes and lengths that card networks give out (ISO/IEC 7812).
@@ -229,7 +287,7 @@ fn is_address(text: &str, range: Range<usize>, name: &str) -> bool {
         || (first, second) == (100, 100);
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
-    if nobody || is_version_tail(after) || is_product(before) {
+    if nobody || is_private_range(address, after) || is_version_tail(after) || is_product(before) {
         return false;
     }
     let named = crate::secrets::words(name);
@@ -243,9 +301,22 @@ fn is_address(text: &str, range: Range<usize>, name: &str) -> bool {
     }
     let small = address.octets().iter().all(|octet| *octet < 32);
     let trailing_zeros = address.octets().ends_with(&[0, 0]);
-    let places = after.starts_with(':') || is_prefix_length(after);
+    let places = after.starts_with(':') || is_prefix_length(after) || ends_in_marker(before);
     let url = before.ends_with("//") || before.ends_with('@') || before.ends_with('[');
     !(small || trailing_zeros) || places || url || says(ADDRESS_WORDS)
+}
+
+/// The ranges of private networks as RFC 1918 and RFC 6598 write them, which are everybody's.
+fn is_private_range(address: Ipv4Addr, after: &str) -> bool {
+    let range = match address.octets() {
+        [10, 0, 0, 0] => "/8",
+        [172, 16, 0, 0] => "/12",
+        [192, 168, 0, 0] => "/16",
+        [100, 64, 0, 0] => "/10",
+        _ => return false,
+    };
+    let rest = after.strip_prefix(range);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// `/24` after an address.

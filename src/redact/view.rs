@@ -24,14 +24,11 @@ impl View {
         let mut at = 0;
         while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
             let escaped = percent_run(rest);
-            if let Some((text, length)) = escaped {
-                let mut from = at;
-                for c in text.chars() {
-                    let to = from + c.len_utf8() * 3;
-                    view.push(c, from..to);
-                    from = to;
+            if !escaped.is_empty() {
+                for (c, length) in escaped {
+                    view.push(c, at..at + length);
+                    at += length;
                 }
-                at += length;
             } else if let Some(c) = rest.chars().next() {
                 view.push(c, at..at + c.len_utf8());
                 at += c.len_utf8();
@@ -56,6 +53,13 @@ impl View {
     }
 }
 
+/// A text without invisible characters, with plain forms of wide and ornamental ones.
+pub(super) fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| fold(c, &mut out));
+    out
+}
+
 fn narrow(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -66,18 +70,25 @@ fn may_differ(raw: &str) -> bool {
     escaped || !raw.is_ascii() && raw.chars().any(|c| !c.is_ascii() && folds(c))
 }
 
-/// Escapes in a row that spell UTF-8, and how long they are.
-fn percent_run(rest: &str) -> Option<(String, usize)> {
+/// In place of an escape that spells no text. It belongs to no word.
+const NO_TEXT: char = '\u{fffd}';
+
+/// The characters that escapes in a row spell, each with the length of its escapes.
+fn percent_run(rest: &str) -> Vec<(char, usize)> {
     let bytes = rest.as_bytes();
     let mut decoded = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = hex_at(bytes, at) {
+    while let Some(byte) = hex_at(bytes, decoded.len() * 3) {
         decoded.push(byte);
-        at += 3;
     }
-    let text = String::from_utf8(decoded).ok()?;
-    // A control character is no text, and a NUL would end it for some readers.
-    (at > 0 && !text.contains('\0')).then_some((text, at))
+    let mut spelt = Vec::with_capacity(decoded.len());
+    for chunk in decoded.utf8_chunks() {
+        // A NUL is no text, and would end it for some readers.
+        let plain = |c| if c == '\0' { NO_TEXT } else { c };
+        let valid = chunk.valid().chars();
+        spelt.extend(valid.map(|c| (plain(c), c.len_utf8() * 3)));
+        spelt.extend(chunk.invalid().iter().map(|_| (NO_TEXT, 3)));
+    }
+    spelt
 }
 
 fn hex_at(bytes: &[u8], at: usize) -> Option<u8> {

@@ -4,16 +4,16 @@
 //! looked at. JSON inside strings is walked by the same code, four levels of it.
 
 use super::edits::may_hold_data;
+use super::lists::{List, Next, is_header_name, plain_name};
 use super::locator::Match;
-use super::markers::without_markers;
 use super::names::Holds;
 use super::redactor::{Edit, Hit, MessageContext, Redactor};
 use super::scan::{Levels, TextPlace};
-use super::zone::{Zone, has_name, is_schema_properties, lists_definitions};
+use super::zone::{Zone, has_name, is_schema_properties, is_weighed, lists_definitions};
 use crate::cassette::Sender;
 use crate::cassette::view::Envelope;
 use crate::pattern::Budget;
-use crate::secrets::{effective_name, flag_name};
+use crate::secrets::effective_name;
 use crate::wire::json::{Kind, Scanner, Span, Token, decode};
 use crate::wire::node::MAX_DEPTH;
 use std::borrow::Cow;
@@ -125,6 +125,14 @@ pub(super) struct Frame<'r> {
     index: usize,
     /// The structural rule for the next value.
     pending: Option<Match<'r>>,
+    /// What it is the list of, if it is an array.
+    list: List,
+    /// What the last item says of the next one.
+    next: Option<Next>,
+    /// Whether the next value is a piece of text that a model wrote, under the name `token`.
+    piece: bool,
+    /// Whether it has told the probability of such a piece.
+    weighed: bool,
     /// The `name` and `value` of a pair such as a header.
     ///
     /// A member may stand twice, and a reader may take either.
@@ -196,9 +204,18 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         };
         let applies = redactor.past || zone.has_data() && frame.child.has_data();
         frame.pending = match applies {
-            true => redactor.locators.by_name(&without_markers(&name)),
+            true => redactor.locators.by_name(&plain_name(&name)),
             false => None,
         };
+        frame.piece = false;
+        if frame.pending.is_some() && name == "token" && !redactor.past {
+            frame.piece = frame.weighed || is_weighed(self.text, token.span.end);
+        } else if name == "logprob" {
+            frame.weighed = true;
+        }
+        if frame.piece {
+            frame.pending = None;
+        }
         frame.key = name;
         frame.shown = None;
         if frame.child != Zone::Protocol && may_hold_data(&token, self.text) {
@@ -213,6 +230,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         let past = self.run.redactor.past;
         let rule = self
             .structural_rule()
+            .filter(|_| !self.names_a_header(token))
             .filter(|rule| may_hold(rule.holds, token.kind, past))
             .filter(|_| past || zone != Zone::Protocol);
         if let Some(rule) = rule {
@@ -268,9 +286,29 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         locators.by_pointer(&self.pointer()).or(pending)
     }
 
+    /// Whether a value in the place of a header's is the name of another header.
+    fn names_a_header(&self, token: Token) -> bool {
+        let next = self.frames.last().and_then(|frame| frame.next.as_ref());
+        matches!(next, Some(Next::Header(_)))
+            && token.kind == Kind::String
+            && token.span.len() <= LABEL
+            && is_header_name(&decode(token.inner().of(self.text)))
+    }
+
+    /// Whether the current value is `user:password`.
+    pub(super) fn has_password(&self) -> bool {
+        let next = self.frames.last().and_then(|frame| frame.next.as_ref());
+        next == Some(&Next::UserAndPassword)
+    }
+
     fn open(&mut self, token: Token, zone: Zone) {
         let outer = self.name().into_owned();
+        let inner = self.frames.last().is_some_and(|frame| !frame.object);
         self.frames.push(Frame {
+            list: List::under(&outer, inner),
+            next: None,
+            piece: false,
+            weighed: false,
             object: token.kind == Kind::BeginObject,
             zone,
             outer,
@@ -309,7 +347,7 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
             return;
         }
         let mut rules = frame.labels.iter();
-        let rule = rules.find_map(|label| redactor.locators.by_name(&without_markers(label)));
+        let rule = rules.find_map(|label| redactor.locators.by_name(&plain_name(label)));
         let Some(rule) = rule else {
             return;
         };
@@ -348,13 +386,20 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
         }
         let short = kind == Kind::String && span.len() <= LABEL;
         if !frame.object {
+            frame.next = match short && frame.zone.has_data() {
+                true => {
+                    let item = decode(unquoted(span).of(self.text));
+                    frame.list.after(&item, frame.index)
+                }
+                false => None,
+            };
             frame.index += 1;
-            if short && frame.zone.has_data() {
-                let item = decode(unquoted(span).of(self.text));
-                let flag = flag_name(&item).filter(|_| item.starts_with("--"));
-                frame.pending =
-                    flag.and_then(|flag| redactor.locators.by_name(&without_markers(flag)));
-            }
+            frame.pending = match &frame.next {
+                Some(Next::Value(name) | Next::Header(name)) => {
+                    redactor.locators.by_name(&plain_name(name))
+                }
+                _ => None,
+            };
             return;
         }
         let is = |names: &[&str]| {
@@ -374,7 +419,8 @@ impl<'w, 'r, 't> Walk<'w, 'r, 't> {
     pub(super) fn name(&self) -> Cow<'_, str> {
         match self.frames.last() {
             None => Cow::Borrowed(&self.start.name),
-            Some(frame) => without_markers(effective_name(&frame.outer, &frame.key)),
+            Some(frame) if frame.piece => Cow::Borrowed(""),
+            Some(frame) => plain_name(effective_name(&frame.outer, &frame.key)),
         }
     }
 

@@ -137,6 +137,41 @@ fn data_member(name: &str) -> Zone {
     }
 }
 
+/// Whether a member further on in the object is the probability of what stands under the
+/// current key. `key_end` is where the key ends.
+pub(super) fn is_weighed(text: &str, key_end: u32) -> bool {
+    const MEMBERS: usize = 4;
+    let mut end = (key_end as usize + PEEK).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let skip = |from: usize, sign: u8| {
+        let rest = text.get(from..end)?;
+        let at = from + rest.len() - rest.trim_start().len();
+        (text.as_bytes().get(at) == Some(&sign)).then_some(at + 1)
+    };
+    let value = |from: usize| {
+        let mut scanner = Scanner::over(text, Span::new(from, end));
+        scanner.value().ok()
+    };
+    let mut name = "token";
+    let mut at = key_end as usize;
+    for _ in 0..MEMBERS {
+        let found = skip(at, b':').and_then(value);
+        let Some(found) = found else { return false };
+        if name == "logprob" {
+            return found.kind == Kind::Number;
+        }
+        let next = skip(found.span.end as usize, b',').and_then(value);
+        let Some(key) = next.filter(|key| key.kind == Kind::String) else {
+            return false;
+        };
+        name = key.span.of(text).trim_matches('"');
+        at = key.span.end as usize;
+    }
+    false
+}
+
 /// How much of an object is read to tell a schema.
 const PEEK: usize = 2048;
 

@@ -83,7 +83,8 @@ const EXEMPT: &[&str] = &[
     "rate", "cost", "pricing", "window", "mode", "method", "strategy", "source", "store",
     "storage_class", "error", "message", "text_input", "help", "note", "santa", "design", "theme",
     "csrf", "xsrf", "encoding", "estimate", "estimated", "stop", "special", "eos", "bos", "pad",
-    "mask",
+    "mask", "ms", "millis", "milliseconds", "seconds", "secs", "latency", "duration", "elapsed",
+    "throughput",
 ];
 
 /// Words of names whose values are random and no secrets.

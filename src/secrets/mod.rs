@@ -129,6 +129,12 @@ impl fmt::Display for Secret {
     }
 }
 
+/// Whether what stands in the place of a password is a placeholder, a template or a word
+/// for one.
+pub(crate) fn is_stand_in(value: &str) -> bool {
+    value::is_harmless(value, value::Form::Quoted)
+}
+
 /// What of a secret may be shown: the first six characters and `…`.
 pub(crate) fn sample(value: &str) -> String {
     let mut shown: String = value.chars().take(6).collect();

@@ -145,6 +145,8 @@ fn is_secret(value: &str, form: Form, promise: Promise, place: Place) -> bool {
     if value::is_harmless(value, form) {
         return false;
     }
+    let left = placeholder::beside_markers(value);
+    let value = left.as_deref().unwrap_or(value);
     match promise {
         Promise::Weak(_) => value.len() >= 8 && value::is_credible(value),
         Promise::Firm(_) => place == Place::Data || value::is_credible(value),
@@ -335,20 +337,24 @@ fn bare_length(text: &str, start: usize) -> usize {
         let found = rest.iter().take(SHORT).position(|byte| *byte == last);
         found.map_or(1, |at| at + 1)
     };
+    let marker = |at: usize| text.get(start + at..).and_then(placeholder::marker_at);
     match rest.first() {
-        Some(b'<') => {
-            let tag = through(b'>');
-            let after = text.get(start + tag..).unwrap_or_default();
-            tag + placeholder::digest_tail(after).unwrap_or(0)
-        }
-        Some(b'[') => through(b']'),
-        _ => {
-            let stops =
-                |byte: &u8| byte.is_ascii_whitespace() || br#""'`<>,;&)[]}|\"#.contains(byte);
-            let length = rest.iter().take(VALUE).position(stops);
-            length.unwrap_or(VALUE.min(rest.len()))
+        Some(b'<') if marker(0).is_none() => return through(b'>'),
+        Some(b'[') => return through(b']'),
+        _ => {}
+    }
+    let stops = |byte: &u8| byte.is_ascii_whitespace() || br#""'`<>,;&)[]}|\"#.contains(byte);
+    let mut at = 0;
+    // A marker in the value is a part of it, and so is what is glued to it.
+    while at < VALUE.min(rest.len()) {
+        let plain = rest[at..].iter().take(VALUE - at).position(stops);
+        at = plain.map_or(VALUE.min(rest.len()), |length| at + length);
+        match marker(at) {
+            Some(length) => at += length,
+            None => break,
         }
     }
+    at
 }
 
 /// The length of what stands before the closing quote on the same line. Where the

@@ -44,6 +44,67 @@ pub(super) fn digest_tail(text: &str) -> Option<usize> {
     digits.iter().all(u8::is_ascii_hexdigit).then_some(13)
 }
 
+/// The length of the marker that `text` begins with: `<LABEL>`, or any `<label>` with a
+/// hash behind it.
+pub(crate) fn marker_at(text: &str) -> Option<usize> {
+    const LONGEST_LABEL: usize = 64;
+    let rest = text.strip_prefix('<')?;
+    let head = rest.as_bytes().get(..rest.len().min(LONGEST_LABEL + 1))?;
+    let close = memchr::memchr(b'>', head)?;
+    let label = rest.get(..close).filter(|label| !label.is_empty())?;
+    let end = close + 2;
+    let after = text.get(end..).unwrap_or_default();
+    let odd = |c: char| c.is_control() || c == '<';
+    match digest_tail(after) {
+        Some(tail) if !label.contains(odd) => Some(end + tail),
+        _ => is_label(label).then_some(end),
+    }
+}
+
+/// What is left of a text without the markers in it, or `None` if it holds none.
+pub(super) fn beside_markers(text: &str) -> Option<String> {
+    let mut left = String::new();
+    let mut done = 0;
+    for start in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let marker = text.get(start..).and_then(marker_at);
+        if let Some(length) = marker.filter(|_| start >= done) {
+            left.push_str(text.get(done..start).unwrap_or_default());
+            done = start + length;
+        }
+    }
+    left.push_str(text.get(done..).unwrap_or_default());
+    (done > 0).then_some(left)
+}
+
+/// Whether the text up to a place ends in something that no word goes on from: an escape
+/// (`%00`, `\n`), or a marker.
+pub(crate) fn ends_apart(before: &str) -> bool {
+    let bytes = before.as_bytes();
+    let escape = match bytes {
+        [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'0'] => true,
+        _ => false,
+    };
+    escape || before.ends_with(WORD) || ends_in_marker(before)
+}
+
+/// Whether the text up to a place ends in `<LABEL>` or a hashed marker.
+pub(crate) fn ends_in_marker(before: &str) -> bool {
+    let start = before.len().saturating_sub(13);
+    let tail = before.get(start..).and_then(digest_tail);
+    let before = match tail {
+        Some(_) => before.get(..start).unwrap_or_default(),
+        None => before,
+    };
+    const LONGEST: usize = 66;
+    let near = before.len().saturating_sub(LONGEST);
+    let opened = memchr::memrchr(b'<', before.as_bytes().get(near..).unwrap_or_default());
+    opened.is_some_and(|at| {
+        let marker = before.get(near + at..).unwrap_or_default();
+        tail.is_some() && marker.ends_with('>') || marker_at(marker) == Some(marker.len())
+    })
+}
+
 /// Whether the text up to a place ends in `<LABEL>`.
 pub(super) fn ends_in_label(before: &str) -> bool {
     let Some(inner) = before.strip_suffix('>') else {
@@ -57,7 +118,18 @@ pub(super) fn ends_in_label(before: &str) -> bool {
         && inner.get(start..).is_some_and(is_label)
 }
 
+/// The word that stands for a value on its own.
+pub(crate) const WORD: &str = "REDACTED";
+
+/// Words in capitals. An account number or a key in angle brackets is none.
 fn is_label(label: &str) -> bool {
+    const MOST_DIGITS: usize = 7;
+    const ACCESS_KEY: usize = 20;
+    let digits = label.bytes().filter(u8::is_ascii_digit).count();
+    let key = label.len() == ACCESS_KEY && (label.starts_with("AKIA") || label.starts_with("ASIA"));
+    if digits > MOST_DIGITS || key {
+        return false;
+    }
     let allowed = |byte: u8| {
         byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
     };

@@ -208,7 +208,7 @@ fn without_overlaps(mut found: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>,
 
 impl Spec {
     fn may_stand_at(&self, text: &str, start: usize) -> bool {
-        self.open || self.back > 0 || !follows_alphanumeric(text.as_bytes(), start)
+        self.open || self.back > 0 || !is_glued(text, start)
     }
 
     /// The value at a prefix, if the shape matches there, and whether it is no stand-in.
@@ -220,7 +220,7 @@ impl Spec {
         let captures = regex.captures(window)?;
         let whole = captures.get(0)?;
         let bytes = text.as_bytes();
-        let touches = follows_alphanumeric(bytes, start + whole.start())
+        let touches = is_glued(text, start + whole.start())
             || bytes
                 .get(start + whole.end())
                 .is_some_and(u8::is_ascii_alphanumeric);
@@ -255,10 +255,11 @@ impl Spec {
     }
 }
 
-fn follows_alphanumeric(bytes: &[u8], at: usize) -> bool {
-    at.checked_sub(1)
-        .and_then(|i| bytes.get(i))
-        .is_some_and(u8::is_ascii_alphanumeric)
+/// Whether a letter or digit stands right before a place, and is not the end of an escape
+/// or a marker.
+fn is_glued(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !placeholder::ends_apart(before)
 }
 
 fn run_end(text: &str, from: usize) -> usize {

@@ -53,9 +53,16 @@ const REFERENCES: &[&str] = &[
     "!sub", "file:", "urn:", "data:",
 ];
 
-/// Whether a value holds nothing to hide.
+/// Whether a value holds nothing to hide. What stands beside a marker is a value of its own.
 pub(super) fn is_harmless(value: &str, form: Form) -> bool {
     let value = value.trim();
+    if let Some(left) = placeholder::beside_markers(value) {
+        return !left.contains(char::is_alphanumeric) || is_plainly_harmless(left.trim(), form);
+    }
+    is_plainly_harmless(value, form)
+}
+
+fn is_plainly_harmless(value: &str, form: Form) -> bool {
     value.len() < 3
         || placeholder::is_marker(value)
         || is_template(value)
@@ -106,11 +113,26 @@ fn is_template(value: &str) -> bool {
         || ["%(", "%s", "%d"]
             .iter()
             .any(|start| value.starts_with(start));
-    let angled = value.starts_with('<') && (value.ends_with('>') || value.contains(">_"))
-        || value.starts_with("&lt;");
-    let holds = ["${", "{{", "$(", "<%", "••", "***", "...", "…", "%s"];
+    let angled = value.starts_with('<') && value.ends_with('>') || value.starts_with("&lt;");
+    let holds = ["${", "{{", "$(", "<%", "...", "…", "%s"];
     let hidden = ["xxxx", "XXXX"];
-    opens || angled || holds.iter().chain(&hidden).any(|part| value.contains(part))
+    let masked = ["••", "***"];
+    opens
+        || angled
+        || holds.iter().chain(&hidden).any(|part| value.contains(part))
+        || masked.iter().any(|part| value.contains(part)) && !shows_a_value(value)
+}
+
+/// Whether so much stands beside a mask that it is no rest of what was masked: masks show
+/// a few characters at either end.
+fn shows_a_value(value: &str) -> bool {
+    const MOST_BEFORE: usize = 8;
+    let parts: Vec<&str> = value.split(['•', '*']).collect();
+    let last = parts.len().saturating_sub(1);
+    parts.iter().enumerate().any(|(at, part)| {
+        let most = MOST_BEFORE - usize::from(at == last);
+        part.chars().count() > most && is_credible(part)
+    })
 }
 
 fn is_stop_word(value: &str) -> bool {

@@ -149,3 +149,82 @@ fn lint_of_a_pull_request_with_its_base_goes_by_the_policy_of_the_base() {
     ];
     assert_eq!(clone.run_with("", &arguments, &variables).code, 0);
 }
+
+/// A cassette of more than the four megabytes from which a base is read alongside.
+fn large(description: &str) -> String {
+    let result = serde_json::to_string(&"A line of prose that a tool gave. ".repeat(3000)).unwrap();
+    let answer = format!(r#"{{"content":[{{"type":"text","text":{result}}}]}}"#);
+    let definition = format!(
+        r#"{{"name":"echo","description":"{description}","inputSchema":{{"type":"object"}}}}"#
+    );
+    let answers: Vec<&str> = (0..50).map(|_| answer.as_str()).collect();
+    crate::support::session(&format!("[{definition}]"), &answers)
+}
+
+#[test]
+fn a_large_base_gives_the_same_verdicts_as_a_small_one() {
+    let (old, new) = (large("Returns the text."), large("Returns it twice."));
+    assert!(old.len() > 5_000_000 && old.len() == new.len());
+    let repository = Repository::with(&[("a.mcp.json", &old), ("b.mcp.json", &old)]);
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(
+        checked.statuses(),
+        [
+            ("a.mcp.json", "unchanged", ""),
+            ("b.mcp.json", "unchanged", "")
+        ]
+    );
+    repository.write("a.mcp.json", &new);
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(
+        checked.statuses(),
+        [
+            ("a.mcp.json", "modified", ""),
+            ("b.mcp.json", "unchanged", "")
+        ]
+    );
+    assert_eq!(checked.counting("a.mcp.json"), ["R103", "R002"]);
+    assert!(checked.counting("b.mcp.json").is_empty());
+    for (command, code) in [("lint", 4), ("diff", 5), ("redaction-check", 0)] {
+        let run = repository.run(&[command, "--base", "main", "a.mcp.json"]);
+        assert_eq!(run.code, code, "{command} {}", run.all());
+        let run = repository.run(&[command, "--base", "main", "b.mcp.json"]);
+        assert_eq!(run.code, 0, "{command} {}", run.all());
+    }
+    // A cassette that moved is compared with what it was called.
+    repository.git(&["mv", "b.mcp.json", "c.mcp.json"]);
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(
+        checked.statuses()[1],
+        ("c.mcp.json", "renamed", "b.mcp.json")
+    );
+}
+
+#[test]
+fn a_large_base_that_cannot_be_read_is_no_pass() {
+    let repository = Repository::with(&[("a.mcp.json", &large("Returns the text."))]);
+    let blob = repository.git(&["rev-parse", "main:a.mcp.json"]);
+    let blob = blob.trim();
+    let object = format!(".git/objects/{}/{}", &blob[..2], &blob[2..]);
+    // Another content under the same name, as nothing but damage or malice leaves it.
+    repository.write("other", large("Returns it twice."));
+    let other = repository.git(&["hash-object", "-w", "other"]);
+    let other = other.trim();
+    let swapped = std::fs::read(repository.root.join(format!(
+        ".git/objects/{}/{}",
+        &other[..2],
+        &other[2..]
+    )));
+    repository.remove(&object);
+    repository.write(&object, swapped.unwrap());
+    repository.write("a.mcp.json", large("Returns it twice."));
+    for command in ["check", "lint"] {
+        let run = repository.run(&[command, "--base", "main", "a.mcp.json"]);
+        assert_eq!(run.code, 2, "{command} {}", run.all());
+    }
+    repository.remove(&object);
+    for command in ["check", "lint"] {
+        let run = repository.run(&[command, "--base", "main", "a.mcp.json"]);
+        assert_eq!(run.code, 2, "{command} {}", run.all());
+    }
+}

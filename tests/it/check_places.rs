@@ -268,6 +268,15 @@ fn kinds_of_repositories_that_are_not_supported_are_named() {
         let run = repository.run(&["check", "--base", "HEAD"]);
         assert_eq!(run.code, 2, "{}", run.all());
         assert!(run.stderr.contains(words), "{}", run.all());
+        let place = repository.root.display().to_string();
+        assert!(run.stderr.contains(&place), "{}", run.all());
+        // Reports are the same wherever they were made.
+        for format in ["json", "sarif"] {
+            let run = repository.run(&["check", "--base", "HEAD", "--format", format]);
+            assert_eq!(run.code, 2, "{}", run.all());
+            assert!(run.stdout.contains("$PWD: "), "{}", run.all());
+            assert!(!run.stdout.contains(&place), "{}", run.all());
+        }
         // Without a base nobody needs to understand the repository.
         assert_eq!(repository.run(&["check"]).code, 0);
     }
@@ -383,4 +392,89 @@ fn the_branches_of_an_embedded_repository_are_no_base() {
     let checked = repository.check(&["--base", "main"]);
     assert_eq!(checked.run.code, 4, "{:#}", checked.json);
     assert!(checked.counting("new/b.mcp.json").contains(&"R001"));
+}
+
+#[test]
+fn a_cassette_cannot_leave_the_sight_of_the_gate_by_its_name() {
+    let renamed = |to: &str, text: &str| {
+        let repository = Repository::with(&[
+            ("tests/a.mcp.json", &server("a", "Returns the text.")),
+            ("tests/b.mcp.json", &clean()),
+            ("data.json", "{}"),
+        ]);
+        repository.remove("tests/a.mcp.json");
+        repository.write(to, text);
+        // What has always been there, and what is no cassette, is none of its business.
+        repository.write("tests/other.json", "{\"format_version\": 3}");
+        repository
+    };
+    let good = server("a", "Returns the text.");
+    let bad = server("a", POISON);
+    for (to, staged) in [("tests/a.json", false), ("hidden/a.txt", true)] {
+        let repository = renamed(to, &bad);
+        if staged {
+            repository.git(&["add", "-A"]);
+        }
+        let checked = repository.check(&["--base", "main"]);
+        assert_eq!(checked.run.code, 4, "{}", checked.run.all());
+        let statuses = checked.statuses();
+        assert!(
+            statuses.contains(&(to, "renamed", "tests/a.mcp.json")),
+            "{statuses:?}"
+        );
+        assert_eq!(statuses.len(), 2, "{statuses:?}");
+        let counting = checked.counting(to);
+        for rule in ["R001", "R002", "R110"] {
+            assert!(counting.contains(&rule), "{counting:?}");
+        }
+        // Without an edit it is still a cassette that nobody will check again.
+        let repository = renamed(to, &good);
+        repository.git(&["add", "-A"]);
+        let checked = repository.check(&["--base", "main"]);
+        assert_eq!(checked.run.code, 5, "{}", checked.run.all());
+        assert_eq!(checked.counting(to), ["R110"]);
+        let checked = repository.check(&["--base", "main", "--checks", "lint"]);
+        assert_eq!(checked.run.code, 0, "{}", checked.run.all());
+        assert!(
+            checked
+                .statuses()
+                .contains(&(to, "renamed", "tests/a.mcp.json"))
+        );
+    }
+    // Another server in its place is looked at as well.
+    let repository = renamed("tests/x.json", &server("x", POISON));
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(checked.run.code, 4, "{}", checked.run.all());
+    assert!(checked.statuses().contains(&("tests/x.json", "added", "")));
+    assert!(checked.counting("tests/a.mcp.json").contains(&"R110"));
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_not_deleted() {
+    let repository = Repository::with(&[
+        ("in/a.mcp.json", &clean()),
+        ("out/b.mcp.json", &server("b", "Adds.")),
+    ]);
+    repository.git(&["sparse-checkout", "set", "--no-sparse-index", "in"]);
+    assert!(!repository.root.join("out/b.mcp.json").exists());
+    repository.write("in/new.mcp.json", server("n", "Adds."));
+    let checked = repository.check(&["--base", "main"]);
+    assert_eq!(checked.run.code, 0, "{}", checked.run.all());
+    let statuses = [
+        ("in/a.mcp.json", "unchanged", ""),
+        ("in/new.mcp.json", "added", ""),
+    ];
+    assert_eq!(checked.statuses(), statuses);
+    // One that was changed in the commit that is checked must be there.
+    repository.git(&["checkout", "-q", "-b", "topic"]);
+    repository.git(&["sparse-checkout", "disable"]);
+    repository.commit(&[("out/b.mcp.json", &poisoned())]);
+    repository.git(&["sparse-checkout", "set", "--no-sparse-index", "in"]);
+    let run = repository.run(&["check", "--base", "main"]);
+    assert_eq!(run.code, 2, "{}", run.all());
+    assert!(
+        run.stderr.contains("left out by the sparse checkout"),
+        "{}",
+        run.all()
+    );
 }

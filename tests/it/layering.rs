@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("regular_file", &[]),
     ("secrets", &["wire"]),
-    ("cassette", &["wire", "finding", "secrets"]),
+    ("cassette", &["wire", "finding", "regular_file", "secrets"]),
     (
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
@@ -98,6 +98,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     (
         "git2",
         &[
+            "baseline/git/index.rs",
             "baseline/git/mod.rs",
             "baseline/git/pairing.rs",
             "baseline/git/resolve.rs",

@@ -338,6 +338,97 @@ fn what_cannot_be_checked_is_no_pass() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_manifest_cannot_make_the_check_wait() {
+    let folder = tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    std::os::unix::fs::symlink("pipe", folder.path().join("link")).unwrap();
+    for path in [
+        "pipe",
+        "link",
+        "/proc/kmsg",
+        "/proc/self/status",
+        "/dev/tty",
+        "/dev/zero",
+    ] {
+        let manifest = format!(
+            r#""redaction": {{"packs": [{{"id": "team", "path": "{path}", "sha256": "00"}}]}}, "messages""#
+        );
+        let text = session("[]", &[]).replace("\"messages\"", &manifest);
+        write(folder.path(), "a.json", text);
+        let run = run_in(folder.path(), &["redaction-check", "a.json"], &[]);
+        assert_eq!(run.code, 2, "{path}");
+        assert!(
+            run.stderr.contains("names the pack 'team'"),
+            "{}",
+            run.stderr
+        );
+    }
+    let link = folder.path().join("kernel.mcp.json");
+    std::os::unix::fs::symlink("/proc/self/status", link).unwrap();
+    if std::path::Path::new("/proc/self/status").exists() {
+        let run = run_in(folder.path(), &["check"], &[]);
+        assert_eq!(run.code, 2, "{}", run.stdout);
+        assert!(
+            run.stderr.contains("is not a regular file"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_scanned_is_not_written() {
+    let folder = tempdir().unwrap();
+    let deep = format!("{}\"a@b.co\"{}", "[".repeat(600), "]".repeat(600));
+    let text = session("[]", &[&deep, r#"{"token":"Kettle-blue-92"}"#]);
+    let path = write(folder.path(), "a.json", text.clone());
+    for target in [&["--to", "b.json"] as &[&str], &["--in-place"]] {
+        let run = run_in(
+            folder.path(),
+            &[&["redact", "a.json"], target].concat(),
+            &[],
+        );
+        assert_eq!(run.code, 2, "{}", run.stdout);
+        assert!(run.stderr.contains("was not looked at"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("a.json: nothing is written"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(run.stdout, "");
+    }
+    assert!(!folder.path().join("b.json").exists());
+    assert_eq!(fs::read_to_string(path).unwrap(), text);
+}
+
+#[test]
+fn another_file_is_replaced_only_on_request() {
+    let folder = tempdir().unwrap();
+    write(folder.path(), "a.json", leaky());
+    write(folder.path(), "b.json", "notes of mine");
+    let redact = |arguments: &[&str]| {
+        run_in(
+            folder.path(),
+            &[&["redact", "a.json"], arguments].concat(),
+            &[],
+        )
+    };
+    let run = redact(&["--to", "b.json"]);
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    let told = "b.json is there already; give --force to replace it";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let kept = fs::read_to_string(folder.path().join("b.json")).unwrap();
+    assert_eq!(kept, "notes of mine");
+    assert_eq!(redact(&["--to", "b.json", "--force"]).code, 0);
+    Cassette::load(folder.path().join("b.json")).unwrap();
+    assert_eq!(redact(&["--to", "./a.json"]).code, 0);
+    assert_eq!(redact(&["--in-place", "--force"]).code, 2);
+}
+
 #[test]
 fn packs_are_found_by_their_hash() {
     let folder = tempdir().unwrap();

@@ -4,12 +4,14 @@
 //! directory, so that a hook, a linked worktree and a submodule see their own. Nothing
 //! here writes to one.
 
+mod index;
 mod pairing;
 mod resolve;
 mod similar;
 mod tree;
 
-pub(crate) use pairing::{Pair, Pairing, Status};
+pub(crate) use index::Staged;
+pub(crate) use pairing::{LARGE, Pair, Pairing, Status};
 pub(crate) use resolve::Base;
 pub(crate) use tree::BaseCommit;
 
@@ -144,6 +146,39 @@ impl Repository {
             repository: self.root.clone(),
             command: format!("git {place}fetch --no-tags {depth}origin {id}"),
         }
+    }
+}
+
+/// What it takes to open a commit again, in another thread: libgit2's repositories belong
+/// to one.
+#[derive(Clone, Debug)]
+pub(crate) struct Handle {
+    root: PathBuf,
+    trust: Trust,
+    commit: CommitId,
+}
+
+impl BaseCommit<'_> {
+    /// For another thread.
+    pub(crate) fn handle(&self) -> Handle {
+        let repository = self.repository();
+        Handle {
+            root: repository.root.clone(),
+            trust: repository.trust.clone(),
+            commit: self.id(),
+        }
+    }
+}
+
+impl Handle {
+    /// As [`BaseCommit::file`], in a repository that is opened for this.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repository::containing`] and [`BaseCommit::file`].
+    pub(crate) fn file(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, BaselineError> {
+        let repository = Repository::containing(&self.root, &self.trust)?;
+        BaseCommit::open(&repository, self.commit, String::new())?.file(path)
     }
 }
 

@@ -12,12 +12,16 @@ use std::io;
 /// one is looked at whatever its size says.
 const LARGEST_POINTER: u64 = 1024;
 
+/// The size in bytes from which a file of the base is read by a thread of its own.
+pub(crate) const LARGE: u64 = 4 << 20;
+
 /// What became of a file since the base commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Not in the base commit, and not continued from another path of it.
     Added,
-    /// Another content at the same path.
+    /// Another content at the same path; of a large file of the same size it may be the
+    /// same one, which only unpacking it tells.
     Modified,
     /// The same content; ends of lines do not count.
     Unchanged,
@@ -48,6 +52,8 @@ pub(crate) struct Pairing<'a> {
     pub(crate) new: &'a [RepoPath],
     /// Reads a file of the working tree.
     pub(crate) read: &'a dyn Fn(&RepoPath) -> io::Result<Vec<u8>>,
+    /// The size in bytes of a file of the working tree, if it is one.
+    pub(crate) size: &'a dyn Fn(&RepoPath) -> Option<u64>,
     /// The name of the recorded server in the text of a cassette, if it is one.
     pub(crate) server_name: &'a dyn Fn(&[u8]) -> Option<String>,
 }
@@ -72,6 +78,16 @@ impl BaseCommit<'_> {
         let mut added: BTreeMap<&RepoPath, Vec<u8>> = BTreeMap::new();
         let new: BTreeSet<&RepoPath> = pairing.new.iter().collect();
         for &path in &new {
+            // Unpacking a large one is left to whoever compares them: it takes as long as
+            // that, and can be done at the same time.
+            if let Some(size) = (pairing.size)(path)
+                && size >= LARGE
+                && self.size_at(path)? == Some(size)
+            {
+                let (path, status) = (path.clone(), Status::Modified);
+                pairs.push(Pair { path, status });
+                continue;
+            }
             let read = (pairing.read)(path).map_err(|source| BaselineError::Working {
                 path: path.clone(),
                 source,
@@ -133,6 +149,15 @@ impl BaseCommit<'_> {
         Ok(texts)
     }
 
+    /// The size in bytes of the file that the base commit has at this very path; none if
+    /// it has none, or its content is not there.
+    pub(crate) fn size_at(&self, path: &RepoPath) -> Result<Option<u64>, BaselineError> {
+        Ok(match self.entry(path)? {
+            Some(Entry::File(oid)) => self.size(oid),
+            _ => None,
+        })
+    }
+
     /// None if the base commit has nothing at this path.
     fn at_same_path(&self, path: &RepoPath, bytes: &[u8]) -> Result<Option<Status>, BaselineError> {
         if let Some(Entry::File(oid)) = self.entry(path)?
@@ -183,9 +208,16 @@ fn renames(
     let sides = (texts(gone), texts(added));
     let mut found: BTreeMap<&RepoPath, &RepoPath> = identical(&sides.0, &sides.1);
     let (left_gone, left_added) = left(&sides, &found);
-    found.extend(similar::pairs(&left_gone, &left_added)?);
+    let names = |texts: &[Text<'_>]| -> Names {
+        let named = texts.iter();
+        named
+            .filter_map(|(path, text)| Some(((*path).clone(), server_name(text)?)))
+            .collect()
+    };
+    let names = (names(&left_gone), names(&left_added));
+    found.extend(similar_servers(&left_gone, &left_added, &names)?);
     let (left_gone, left_added) = left(&sides, &found);
-    found.extend(same_server(&left_gone, &left_added, server_name));
+    found.extend(same_server(&left_gone, &left_added, &names));
     Ok(found
         .into_iter()
         .map(|(new, old)| (new.clone(), old.clone()))
@@ -243,20 +275,58 @@ fn identical<'a>(gone: &[Text<'a>], added: &[Text<'a>]) -> BTreeMap<&'a RepoPath
     found
 }
 
+/// The names of recorded servers, by the files that tell them.
+type Names = BTreeMap<RepoPath, String>;
+
+/// Files with similar lines. Recordings of two servers are alike however little they have
+/// in common, so that those of the same one go together first, and those of different ones
+/// never.
+fn similar_servers<'a>(
+    gone: &[Text<'a>],
+    added: &[Text<'a>],
+    (old_names, new_names): &(Names, Names),
+) -> Result<BTreeMap<&'a RepoPath, &'a RepoPath>, BaselineError> {
+    let mut found: BTreeMap<&'a RepoPath, &'a RepoPath> = BTreeMap::new();
+    let both: BTreeSet<&String> = new_names.values().collect();
+    let of = |texts: &[Text<'a>], wanted: &dyn Fn(&RepoPath) -> bool| -> Vec<Text<'a>> {
+        let wanted = texts.iter().filter(|(path, _)| wanted(path));
+        wanted.cloned().collect()
+    };
+    for name in old_names.values().collect::<BTreeSet<_>>() {
+        if both.contains(name) {
+            let gone = of(gone, &|path| old_names.get(path) == Some(name));
+            let added = of(added, &|path| new_names.get(path) == Some(name));
+            found.extend(similar::pairs(&gone, &added)?);
+        }
+    }
+    // A side without a name may be the other side of any.
+    for (old_named, new_named) in [(false, true), (true, false)] {
+        let taken: BTreeSet<&RepoPath> = found.values().copied().collect();
+        let gone = of(gone, &|path| {
+            !taken.contains(path) && (old_named || !old_names.contains_key(path))
+        });
+        let added = of(added, &|path| {
+            !found.contains_key(path) && (new_named || !new_names.contains_key(path))
+        });
+        found.extend(similar::pairs(&gone, &added)?);
+    }
+    Ok(found)
+}
+
 /// Files of which one on each side records the server of a name.
 fn same_server<'a>(
     gone: &[Text<'a>],
     added: &[Text<'a>],
-    server_name: &dyn Fn(&[u8]) -> Option<String>,
+    (old_names, new_names): &(Names, Names),
 ) -> BTreeMap<&'a RepoPath, &'a RepoPath> {
-    let mut by_name: BTreeMap<String, (Vec<&'a RepoPath>, Vec<&'a RepoPath>)> = BTreeMap::new();
-    for (path, text) in gone {
-        if let Some(name) = server_name(text) {
+    let mut by_name: BTreeMap<&str, (Vec<&'a RepoPath>, Vec<&'a RepoPath>)> = BTreeMap::new();
+    for (path, _) in gone {
+        if let Some(name) = old_names.get(path) {
             by_name.entry(name).or_default().0.push(path);
         }
     }
-    for (path, text) in added {
-        if let Some(name) = server_name(text) {
+    for (path, _) in added {
+        if let Some(name) = new_names.get(path) {
             by_name.entry(name).or_default().1.push(path);
         }
     }

@@ -95,6 +95,14 @@ impl<'repo> BaseCommit<'repo> {
         })
     }
 
+    pub(super) fn repository(&self) -> &'repo Repository {
+        self.repository
+    }
+
+    pub(super) fn tree(&self) -> &Tree<'repo> {
+        &self.root
+    }
+
     /// The commit.
     pub(crate) fn id(&self) -> CommitId {
         self.id

@@ -41,6 +41,10 @@ fn pairs(repo: &Repo) -> Result<Vec<(String, Status)>, BaselineError> {
         old: &old,
         new: &new,
         read: &|path| std::fs::read(repo.root.join(path.to_path().expect("a path"))),
+        size: &|path| {
+            let path = repo.root.join(path.to_path().expect("a path"));
+            Some(std::fs::metadata(path).ok()?.len())
+        },
         server_name: &|bytes| {
             let text = std::str::from_utf8(bytes).ok()?;
             Some(
@@ -340,5 +344,23 @@ fn a_link_that_led_nowhere_can_be_deleted_and_a_file_in_its_place_fails() {
     expect(
         &repo,
         &[("c/empty", Status::Added), ("c/link", Status::Unreadable)],
+    );
+}
+
+#[test]
+fn similar_recordings_of_different_servers_are_no_rename() {
+    let text = |server: &str| format!("server {server}\n{}", lines("x"));
+    let repo = repo(&[("c/old", &text("a")), ("c/gone", &text("b"))]);
+    remove(&repo, "c/old");
+    remove(&repo, "c/gone");
+    repo.write("c/new", format!("{}more\n", text("c")));
+    repo.write("c/other", format!("{}more\n", text("b")));
+    expect(
+        &repo,
+        &[
+            ("c/new", Status::Added),
+            ("c/old", Status::Deleted),
+            ("c/other", from("c/gone")),
+        ],
     );
 }

@@ -1,6 +1,7 @@
 //! One cassette through all checks.
 
-use super::super::base::{BaseSide, Subject};
+use super::super::alongside::{Old, lint_against};
+use super::super::base::{BaseError, BaseSide, Subject};
 use super::super::gate::Gate;
 use super::super::policy::Policy;
 use super::super::redaction_rules::{packs, recorded_pack};
@@ -27,14 +28,6 @@ pub(super) struct Judge<'a> {
     /// Packs to resolve manifests with.
     packs: Vec<(String, Vec<u8>)>,
     quiet: bool,
-}
-
-/// What a cassette is compared with.
-enum Old {
-    None,
-    /// The base side has the same content.
-    Same,
-    Cassette(Box<Cassette>),
 }
 
 impl<'a> Judge<'a> {
@@ -134,15 +127,16 @@ impl<'a> Judge<'a> {
                 return;
             }
         };
-        let old = match self.old(subject) {
-            Ok(old) => old,
+        let (report, old) = self.linted(subject, &cassette);
+        let old = old.unwrap_or_else(|error| {
             // What it is by itself is still told; that it could not be compared fails.
-            Err(error) => {
-                checked.status = CassetteStatus::Unreadable;
-                checked.errors.push(error);
-                Old::None
-            }
-        };
+            checked.status = CassetteStatus::Unreadable;
+            checked.errors.push(error.to_string());
+            Old::None
+        });
+        if matches!(old, Old::Same) && checked.status == CassetteStatus::Modified {
+            checked.status = CassetteStatus::Unchanged;
+        }
         if let (Some(file), CassetteStatus::Added) = (&self.file, checked.status) {
             checked.status = if file.text == cassette.text {
                 CassetteStatus::Unchanged
@@ -150,8 +144,8 @@ impl<'a> Judge<'a> {
                 CassetteStatus::Modified
             };
         }
-        if self.lint {
-            self.lint(&cassette, &old, checked);
+        if let Some(report) = report {
+            self.lint(report, &old, checked);
         }
         if self.redaction || self.policy.settings.require_redaction.is_some() {
             self.redaction(&cassette, &old, checked);
@@ -159,25 +153,54 @@ impl<'a> Judge<'a> {
         if self.diff {
             self.diff(&cassette, &old, subject, checked);
         }
+        if subject.out_of_sight {
+            self.out_of_sight(&old, checked);
+        }
     }
 
-    fn old(&self, subject: &Subject) -> Result<Old, String> {
-        if let Some(file) = &self.file {
-            return Ok(Old::Cassette(Box::new(file.clone())));
+    /// What became of a cassette that nothing names any more.
+    fn out_of_sight(&self, old: &Old, checked: &mut CheckedCassette) {
+        match &checked.old_path {
+            Some(from) if self.diff => {
+                let mut finding = [diff::cassette_out_of_sight(from, old.cassette())];
+                self.accept(&mut finding);
+                checked.report.findings.extend(finding);
+            }
+            _ => checked.report.notes.push(
+                "this check does not look for it by its name; it was looked at because a \
+                 cassette is gone"
+                    .to_owned(),
+            ),
         }
-        let Some(side) = self.side.filter(|_| subject.has_base()) else {
-            return Ok(Old::None);
-        };
-        if subject.status == CassetteStatus::Unchanged {
-            return Ok(Old::Same);
-        }
-        let old = side.load(subject).map_err(|error| error.to_string())?;
-        Ok(old.map_or(Old::None, |old| Old::Cassette(Box::new(old))))
     }
 
-    fn lint(&self, cassette: &Cassette, old: &Old, checked: &mut CheckedCassette) {
+    /// What lint says, if it is asked, and what the cassette is compared with.
+    fn linted(
+        &self,
+        subject: &Subject,
+        cassette: &Cassette,
+    ) -> (Option<Report>, Result<Old, BaseError>) {
         let engine = &self.policy.engine;
-        let mut report = lint_cassette(cassette, old.cassette(), engine);
+        let side = self.side.filter(|_| subject.has_base());
+        let old = match (&self.file, side) {
+            (Some(file), _) => Ok(Old::Cassette(Box::new(file.clone()))),
+            (None, None) => Ok(Old::None),
+            (None, Some(_)) if subject.status == CassetteStatus::Unchanged => Ok(Old::Same),
+            (None, Some(side)) if self.lint => {
+                let (report, old) = lint_against(side, subject, cassette, engine);
+                return (Some(report), old);
+            }
+            (None, Some(side)) => side
+                .load(subject)
+                .map(|old| Old::of(old, cassette, subject.status)),
+        };
+        let baseline = old.as_ref().ok().and_then(Old::cassette);
+        let report = self.lint.then(|| lint_cassette(cassette, baseline, engine));
+        (report, old)
+    }
+
+    fn lint(&self, mut report: Report, old: &Old, checked: &mut CheckedCassette) {
+        let engine = &self.policy.engine;
         if matches!(old, Old::Same) && !engine.all {
             lint::mark_all_existing(&mut report.findings);
         }
@@ -292,14 +315,5 @@ impl<'a> Judge<'a> {
             });
         }
         exit
-    }
-}
-
-impl Old {
-    fn cassette(&self) -> Option<&Cassette> {
-        match self {
-            Old::Cassette(old) => Some(old),
-            Old::None | Old::Same => None,
-        }
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
-    let Some(baseline) = context.baseline else {
+    let Some(baseline) = context.baseline.cassette() else {
         return;
     };
     let old = Recorded::of(baseline);

@@ -1,7 +1,7 @@
 //! The copies on their way to the recorder.
 
 use crate::cassette::Sender;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes that passed.
@@ -10,7 +10,81 @@ pub(super) struct Chunk {
     /// Since the recording began.
     pub(super) at: Duration,
     pub(super) sender: Sender,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
+}
+
+/// What was read at once.
+#[derive(Clone, Debug)]
+pub(super) struct Bytes {
+    buffer: Arc<Vec<u8>>,
+    length: usize,
+}
+
+impl Bytes {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
+
+    fn len(&self) -> usize {
+        self.length
+    }
+}
+
+/// So many buffers wait to be used again.
+const SPARE: usize = 64;
+/// What is shorter is copied, so that small messages do not hold a buffer each.
+const SMALL: usize = 4096;
+
+/// Buffers to read into. What fills one well is recorded from it without being copied, and it
+/// comes back when it is recorded: fresh memory costs more than what is done with it.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    size: usize,
+    spare: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Buffers {
+    /// Buffers of `size` bytes.
+    pub(super) fn new(size: usize) -> Buffers {
+        Buffers {
+            size,
+            spare: Mutex::default(),
+        }
+    }
+
+    /// A buffer whose content means nothing.
+    pub(super) fn take(&self) -> Vec<u8> {
+        let spare = self.lock().pop();
+        spare.unwrap_or_else(|| vec![0; self.size])
+    }
+
+    /// The first `length` bytes of a buffer, and a buffer to go on with in its place.
+    pub(super) fn filled(&self, buffer: &mut Vec<u8>, length: usize) -> Bytes {
+        let full = if length < SMALL {
+            buffer.get(..length).unwrap_or_default().to_vec()
+        } else {
+            std::mem::replace(buffer, self.take())
+        };
+        Bytes {
+            buffer: Arc::new(full),
+            length,
+        }
+    }
+
+    /// Takes back what is recorded, unless it is still being written.
+    pub(super) fn give_back(&self, bytes: Bytes) {
+        let Some(buffer) = Arc::into_inner(bytes.buffer) else {
+            return;
+        };
+        let mut spare = self.lock();
+        if buffer.len() == self.size && spare.len() < SPARE {
+            spare.push(buffer);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A queue of chunks that is bounded by their bytes. Whoever adds to it when it is full waits:
@@ -56,13 +130,10 @@ impl Queue {
         }
     }
 
-    /// Adds a copy of `bytes`. When the queue is full it waits; the first time it calls `full`.
-    pub(super) fn push(&self, at: Duration, sender: Sender, bytes: &[u8], full: impl Fn()) {
-        let chunk = Chunk {
-            at,
-            sender,
-            bytes: bytes.to_vec(),
-        };
+    /// Adds `bytes`. When the queue is full it waits; the first time it calls `full`.
+    pub(super) fn push(&self, at: Duration, sender: Sender, bytes: Bytes, full: impl Fn()) {
+        let length = bytes.len();
+        let chunk = Chunk { at, sender, bytes };
         let mut state = self.lock();
         while state.bytes >= self.limit && !state.closed {
             if !std::mem::replace(&mut state.warned, true) {
@@ -79,7 +150,7 @@ impl Queue {
         if state.closed {
             return;
         }
-        state.bytes += bytes.len();
+        state.bytes += length;
         state.chunks.push(chunk);
         if std::mem::take(&mut state.idle) {
             drop(state);
@@ -146,12 +217,15 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
+    fn of(bytes: &[u8]) -> Bytes {
+        Buffers::new(1).filled(&mut bytes.to_vec(), bytes.len())
+    }
+
     fn push(queue: &Queue, bytes: &[u8]) {
-        queue.push(Duration::ZERO, Sender::Client, bytes, || {});
+        queue.push(Duration::ZERO, Sender::Client, of(bytes), || {});
     }
 
     #[test]
@@ -161,7 +235,7 @@ mod tests {
         push(&queue, b"b");
         let batch = queue.take();
         assert_eq!(batch.chunks.len(), 2);
-        assert_eq!(batch.chunks[1].bytes, b"b");
+        assert_eq!(batch.chunks[1].bytes.as_slice(), b"b");
         assert!(!batch.last);
         push(&queue, b"c");
         queue.close();
@@ -172,6 +246,24 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_that_was_filled_comes_back_when_it_is_recorded() {
+        let buffers = Buffers::new(10_000);
+        let mut buffer = buffers.take();
+        buffer[..3].copy_from_slice(b"abc");
+        let small = buffers.filled(&mut buffer, 3);
+        assert_eq!(small.as_slice(), b"abc");
+        buffer[..5000].fill(b'x');
+        let filled = buffers.filled(&mut buffer, 5000);
+        assert_eq!(filled.as_slice(), [b'x'; 5000]);
+        let still_written = filled.clone();
+        buffers.give_back(small);
+        buffers.give_back(filled);
+        assert_eq!(buffers.lock().len(), 0);
+        buffers.give_back(still_written);
+        assert_eq!(buffers.lock().len(), 1);
+    }
+
+    #[test]
     fn a_full_queue_makes_the_sender_wait_and_warns_once() {
         let queue = Arc::new(Queue::new(4));
         let warnings = Arc::new(AtomicUsize::new(0));
@@ -179,7 +271,7 @@ mod tests {
         let (sender, warned) = (Arc::clone(&queue), Arc::clone(&warnings));
         let forwarder = thread::spawn(move || {
             for _ in 0..3 {
-                sender.push(Duration::ZERO, Sender::Server, b"5678", || {
+                sender.push(Duration::ZERO, Sender::Server, of(b"5678"), || {
                     warned.fetch_add(1, Ordering::SeqCst);
                 });
             }

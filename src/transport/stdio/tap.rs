@@ -8,7 +8,7 @@
 
 use super::child::{self, Group, StartError};
 use super::pipe::{self, BUFFER};
-use super::queue::Queue;
+use super::queue::{Buffers, Queue};
 use super::tail::Tail;
 use crate::cassette::Sender;
 use crate::record::{NotSaved, Recording, Saved};
@@ -107,14 +107,17 @@ pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
         let _ = to.send(Event::Signal(signal));
     })?;
     let (stdin, stdout) = (pipe::stdin()?, pipe::stdout()?);
+    pipe::widen(&stdout);
     let to = events.clone();
     let server = child::start(&command, move |status| {
         let _ = to.send(Event::Exited(status));
     })?;
+    pipe::widen(&server.stdout);
     let tail = Tail::follow(server.stderr, stderr)?;
     let tap = Tap {
         began: Instant::now(),
         queue: Arc::new(Queue::new(QUEUE)),
+        buffers: Arc::new(Buffers::new(BUFFER)),
         events,
         server_in: Arc::new(Mutex::new(Some(server.stdin))),
         draining: Arc::new(AtomicBool::new(false)),
@@ -146,6 +149,7 @@ pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
 struct Tap {
     began: Instant,
     queue: Arc<Queue>,
+    buffers: Arc<Buffers>,
     events: Events<Event>,
     /// Taken out to close it.
     server_in: Arc<Mutex<Option<ChildStdin>>>,
@@ -158,14 +162,19 @@ impl Tap {
     fn spawn_from_client(&self, mut stdin: File) -> io::Result<()> {
         let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
         let (server_in, notice) = (Arc::clone(&self.server_in), Arc::clone(&self.notice));
+        let buffers = Arc::clone(&self.buffers);
         spawn("from-client", move || {
-            let mut buffer = vec![0; BUFFER];
+            let mut buffer = buffers.take();
             // An error of a descriptor that is read is its end.
             while let Ok(count @ 1..) = pipe::read(&mut stdin, &mut buffer) {
-                let bytes = buffer.get(..count).unwrap_or_default();
-                queue.push(began.elapsed(), Sender::Client, bytes, || full(&*notice));
+                let bytes = buffers.filled(&mut buffer, count);
+                queue.push(began.elapsed(), Sender::Client, bytes.clone(), || {
+                    full(&*notice)
+                });
                 let mut server = lock(&server_in);
-                let written = server.as_mut().map(|server| server.write_all(bytes));
+                let written = server
+                    .as_mut()
+                    .map(|server| server.write_all(bytes.as_slice()));
                 if let Some(Err(_)) = written {
                     // It reads no more. It may still speak, and its end is told elsewhere.
                     *server = None;
@@ -178,9 +187,9 @@ impl Tap {
 
     fn spawn_from_server(&self, mut server: ChildStdout, mut stdout: File) -> io::Result<()> {
         let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
-        let notice = Arc::clone(&self.notice);
+        let (buffers, notice) = (Arc::clone(&self.buffers), Arc::clone(&self.notice));
         spawn("from-server", move || {
-            let mut buffer = vec![0; BUFFER];
+            let mut buffer = buffers.take();
             let mut client_reads = true;
             loop {
                 let count = match server.read(&mut buffer) {
@@ -189,9 +198,11 @@ impl Tap {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 };
-                let bytes = buffer.get(..count).unwrap_or_default();
-                queue.push(began.elapsed(), Sender::Server, bytes, || full(&*notice));
-                if client_reads && pipe::write(&mut stdout, bytes).is_err() {
+                let bytes = buffers.filled(&mut buffer, count);
+                queue.push(began.elapsed(), Sender::Server, bytes.clone(), || {
+                    full(&*notice)
+                });
+                if client_reads && pipe::write(&mut stdout, bytes.as_slice()).is_err() {
                     client_reads = false;
                     let _ = events.send(Event::ClientLeft);
                 }
@@ -203,6 +214,7 @@ impl Tap {
     fn spawn_recorder(&self, mut recording: Recording) -> io::Result<JoinHandle<Recording>> {
         let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
         let (draining, notice) = (Arc::clone(&self.draining), Arc::clone(&self.notice));
+        let buffers = Arc::clone(&self.buffers);
         thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || {
@@ -216,8 +228,10 @@ impl Tap {
                     let started = Instant::now();
                     let batch = queue.take();
                     for chunk in batch.chunks {
-                        recording.observe(chunk.at, chunk.sender, Lane::Stdio, &chunk.bytes);
-                        queue.release(chunk.bytes.len());
+                        let bytes = chunk.bytes;
+                        recording.observe(chunk.at, chunk.sender, Lane::Stdio, bytes.as_slice());
+                        queue.release(bytes.as_slice().len());
+                        buffers.give_back(bytes);
                     }
                     recording.flush(began.elapsed());
                     for text in recording.take_notices() {
