@@ -66,7 +66,7 @@ async def count(steps: int, ctx: Context, quiet: bool = False) -> dict[str, int]
         if not quiet:
             await ctx.info(f"at {step}")
         # The TypeScript SDKs lose progress that they read in one go with the answer.
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(0.1)
     return {"counted": steps}
 
 

@@ -35,7 +35,7 @@ export class Transcript {
     }
 }
 
-// Goes through the steps that this era has. `perform(step, onprogress)` is the SDK's method.
+// Goes through the steps that this era has. `perform(step, options)` is the SDK's method.
 export async function play(steps, era, perform, transcript) {
     for (const step of steps) {
         if ((step.era ?? era) !== era) continue;
@@ -67,9 +67,9 @@ async function outcome(step, perform) {
     const progress = [];
     const entry = { step };
     try {
-        const onprogress = step.progress ? (update) => progress.push(update) : undefined;
-        entry.result = await perform(step, onprogress);
+        entry.result = await perform(step, options(step, progress));
     } catch (failure) {
+        if (step.cancel) return { ...entry, cancelled: failure.message, progress };
         if (failure.code === undefined) throw failure;
         entry.error = { code: failure.code, message: failure.message, data: failure.data };
     }
@@ -81,9 +81,19 @@ async function outcome(step, perform) {
     return entry;
 }
 
+// What the SDK is told beside the parameters; `progress` takes what it reports.
+function options(step, progress) {
+    if (!step.progress) return {};
+    const controller = new AbortController();
+    const onprogress = (update) => {
+        progress.push(update);
+        if (step.cancel) controller.abort('the scenario cancels this');
+    };
+    return { onprogress, signal: controller.signal };
+}
+
 // Both SDKs name their methods alike.
-export function request(client, step, onprogress) {
-    const options = onprogress ? { onprogress } : {};
+export function request(client, step, options) {
     if ('call' in step) return client.callTool(...callParameters(client, step), options);
     if ('list' in step) {
         return {

@@ -37,7 +37,7 @@ await main(async (plan, transcript) => {
         capabilities: client.getServerCapabilities(),
         instructions: client.getInstructions(),
     });
-    await play(plan.steps, 'legacy', (step, onprogress) => request(client, step, onprogress), transcript);
+    await play(plan.steps, 'legacy', (step, options) => request(client, step, options), transcript);
     await client.close();
 });
 

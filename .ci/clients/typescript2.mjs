@@ -37,6 +37,6 @@ await main(async (plan, transcript) => {
         capabilities: client.getServerCapabilities(),
         instructions: client.getInstructions(),
     });
-    await play(plan.steps, client.getProtocolEra(), (step, onprogress) => request(client, step, onprogress), transcript);
+    await play(plan.steps, client.getProtocolEra(), (step, options) => request(client, step, options), transcript);
     await client.close();
 });
