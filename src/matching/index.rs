@@ -112,6 +112,14 @@ pub(crate) struct Usage {
     line: Option<u32>,
 }
 
+impl Usage {
+    /// Makes `exchange` the next one in line, unless the line is further on: a session begins
+    /// at it.
+    pub(crate) fn begin_at(&mut self, exchange: u32) {
+        self.line = self.line.max(Some(exchange));
+    }
+}
+
 impl Index {
     pub(crate) fn new(ordering: Ordering, on_exhausted: OnExhausted) -> Index {
         Index {
@@ -186,11 +194,6 @@ impl Index {
                 self.take_unused(&chains, usage, again, by_redaction)
             }
         }
-    }
-
-    /// Makes `exchange` the next one in line: a session begins at it.
-    pub(crate) fn begin_at(usage: &mut Usage, exchange: u32) {
-        usage.line = Some(exchange);
     }
 
     fn take_unused(

@@ -335,16 +335,7 @@ impl Reader<'_> {
             self.members(params, &format!("`params` of {name}"), known)?;
         }
         let param = |wanted: &str| params.and_then(|params| params.member(wanted));
-        let number = |wanted: &str, least: i64, most: i64| match param(wanted) {
-            None => Ok(None),
-            Some(value) => match self.whole(value) {
-                Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
-                _ => wrong(
-                    value.span,
-                    format!("`{wanted}` is not a whole number from {least} to {most}"),
-                ),
-            },
-        };
+        let number = |wanted, least, most| self.number(param(wanted), wanted, least, most);
         match name {
             "delay" => match number("ms", 0, i64::from(u32::MAX))? {
                 Some(ms) => Ok(Fault::Delay(Duration::from_millis(ms.unsigned_abs()))),
@@ -382,6 +373,24 @@ impl Reader<'_> {
                     ),
                 }
             }
+        }
+    }
+
+    /// A parameter that is a whole number of that range, if it is there.
+    fn number(
+        &self,
+        param: Option<&Node>,
+        name: &str,
+        least: i64,
+        most: i64,
+    ) -> Result<Option<i64>, Wrong> {
+        let Some(param) = param else { return Ok(None) };
+        match self.whole(param) {
+            Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
+            _ => wrong(
+                param.span,
+                format!("`{name}` is not a whole number from {least} to {most}"),
+            ),
         }
     }
 

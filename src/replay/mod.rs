@@ -6,8 +6,10 @@
 //! [`playing`] plays playlists, each on its own, so that no answer waits for another request.
 
 mod answers;
+mod arrange;
 mod batch;
 pub(crate) mod faults;
+mod greeting;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod laws;
 mod plan;

@@ -163,10 +163,26 @@ fn one_fault_fires_on_a_request_and_another_that_would_is_warned_of() {
     assert_eq!(player.finish().unused_faults, ["error on tools/call"]);
 }
 
+/// Checks that each text is refused, on that line and with these words.
+fn refused(texts: &[(String, usize, &str)]) {
+    for (text, line, expected) in texts {
+        let error = Overlay::parse("f.json", text.as_bytes(), Transport::Stdio)
+            .expect_err(text)
+            .to_string();
+        assert!(
+            error.starts_with(&format!("f.json:{line}: ")),
+            "{text}: {error}"
+        );
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+const TARGET: &str = r#""target":{"method":"tools/call"}"#;
+
 #[test]
 fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
-    let target = r#""target":{"method":"tools/call"}"#;
-    for (text, line, expected) in [
+    let target = TARGET;
+    refused(&[
         ("[]".to_owned(), 1, "the overlay is not an object"),
         ("{".to_owned(), 1, "is not valid JSON"),
         ("{}".to_owned(), 1, "the member `faults` is missing"),
@@ -196,6 +212,13 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
             2,
             "unknown type `dely`; did you mean `delay`?",
         ),
+    ]);
+}
+
+#[test]
+fn parameters_that_a_fault_does_not_have_are_refused() {
+    let target = TARGET;
+    refused(&[
         (
             format!("{{\"faults\":[{{{target},\"type\":\"delay\"}}]}}"),
             1,
@@ -223,6 +246,13 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
             1,
             "`code` is not a whole number",
         ),
+    ]);
+}
+
+#[test]
+fn targets_and_types_that_mean_nothing_here_are_refused() {
+    let target = TARGET;
+    refused(&[
         (
             format!("{{\"faults\":[{{{target},\"type\":\"malformed\",\"params\":{{}}}}]}}"),
             1,
@@ -266,16 +296,7 @@ fn an_overlay_that_is_not_exactly_one_is_refused_with_its_line() {
             1,
             "the member `type` stands here twice",
         ),
-    ] {
-        let error = Overlay::parse("f.json", text.as_bytes(), Transport::Stdio)
-            .expect_err(&text)
-            .to_string();
-        assert!(
-            error.starts_with(&format!("f.json:{line}: ")),
-            "{text}: {error}"
-        );
-        assert!(error.contains(expected), "{text}: {error}");
-    }
+    ]);
     let http = format!(
         "{{\"faults\":[{{{target},\"type\":\"cut_stream\",\"params\":{{\"after_events\":\"x\"}}}}]}}"
     );
