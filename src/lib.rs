@@ -7,7 +7,7 @@
 //!
 //! | module | role |
 //! |---|---|
-//! | `lanes` | many bytes tested at once |
+//! | `blocks` | many bytes tested at once |
 //! | `needles` | many strings looked for at once |
 //! | `wire` | bytes and messages: the JSON tokenizer, the names of the protocol |
 //! | `finding` | the one result type of the gate |
@@ -42,6 +42,7 @@
 mod args;
 #[cfg(feature = "cli")]
 mod baseline;
+mod blocks;
 pub mod cassette;
 #[cfg(feature = "cli")]
 mod command;
@@ -51,7 +52,6 @@ pub mod diff;
 pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
-mod lanes;
 pub mod lint;
 mod matching;
 mod needles;

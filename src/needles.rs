@@ -6,7 +6,7 @@
 //! processor looks at several places at a time. Most places are turned down without a
 //! branch that depends on the text, which it could not foresee.
 
-use crate::lanes;
+use crate::blocks;
 use std::borrow::Cow;
 
 /// How many bytes are the head of a string that is shorter than the heads of its set.
@@ -209,8 +209,8 @@ impl Needles {
                 | (byte.wrapping_sub(b'0') < 10)
                 | (byte == b'_')
         };
-        let words = lanes::bits(&block, is_word);
-        let signs = lanes::bits(&block, |byte| {
+        let words = blocks::bits(&block, is_word);
+        let signs = blocks::bits(&block, |byte| {
             !is_word(byte) & (byte > b' ') & (byte <= self.last)
         });
         let before = at.checked_sub(1).and_then(|before| text.get(before));

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::context::KEY_KINDS;
 use super::shapes::{self, Prefix};
-use crate::lanes;
+use crate::blocks;
 use crate::needles::Needles;
 
 /// How far behind a prefix the character that its shape cannot do without may stand.
@@ -89,7 +89,7 @@ pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<R
     while min_length <= LANES / 2
         && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>())
     {
-        let runs = lanes::runs(lanes::bits(block, is_key_byte), min_length);
+        let runs = blocks::runs(blocks::bits(block, is_key_byte), min_length);
         if runs != 0 {
             let start = at + runs.trailing_zeros() as usize;
             return Some(start..run_end(bytes, start));

@@ -7,7 +7,7 @@
 //! a `\uXXXX` escape may be half of a surrogate pair, because real servers that
 //! cut a string send such escapes.
 
-use crate::lanes;
+use crate::blocks;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -502,7 +502,7 @@ fn string_stop(bytes: &[u8], mut at: usize) -> usize {
     const LANES: usize = 32;
     let stops = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) {
-        let found = lanes::bits(block, stops);
+        let found = blocks::bits(block, stops);
         if found != 0 {
             return at + found.trailing_zeros() as usize;
         }

@@ -8,13 +8,13 @@ use syn::visit::Visit;
 
 /// Each module with the modules that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("lanes", &[]),
-    ("needles", &["lanes"]),
-    ("wire", &["lanes"]),
+    ("blocks", &[]),
+    ("needles", &["blocks"]),
+    ("wire", &["blocks"]),
     ("finding", &[]),
     ("pattern", &[]),
     ("regular_file", &[]),
-    ("secrets", &["lanes", "needles", "wire"]),
+    ("secrets", &["blocks", "needles", "wire"]),
     ("cassette", &["wire", "finding", "regular_file", "secrets"]),
     (
         "redact",
