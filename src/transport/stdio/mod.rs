@@ -5,6 +5,8 @@ mod pipe;
 mod queue;
 mod tail;
 mod tap;
+mod watch;
 
 pub(crate) use child::StartError;
-pub(crate) use tap::{End, Plan, Recorded, record};
+pub(crate) use tap::{Plan, Recorded, record};
+pub(crate) use watch::End;
