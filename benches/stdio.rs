@@ -193,36 +193,36 @@ type Measure = (&'static str, fn(&mut Session, bool) -> f64);
 
 const MEASURES: &[Measure] = &[
     ("ping-pong p50, µs", |session, _| {
-        percentile(session, 4000, 0, 0.5) * 1e6
+        percentile(session, 4000, 0, 50) * 1e6
     }),
     ("ping-pong p99, µs", |session, _| {
-        percentile(session, 4000, 0, 0.99) * 1e6
+        percentile(session, 4000, 0, 99) * 1e6
     }),
     ("64 in flight, µs a message", |session, slow| {
         let requests = if slow { 2_000 } else { 100_000 };
         session.in_flight(requests) / (2.0 * requests as f64) * 1e6
     }),
     ("20 KB answer p50, ms", |session, _| {
-        percentile(session, 200, 20_000, 0.5) * 1e3
+        percentile(session, 200, 20_000, 50) * 1e3
     }),
     ("100 KB answer p50, ms", |session, _| {
-        percentile(session, 100, 100_000, 0.5) * 1e3
+        percentile(session, 100, 100_000, 50) * 1e3
     }),
     ("1 MB answer p50, ms", |session, _| {
-        percentile(session, 20, 1_000_000, 0.5) * 1e3
+        percentile(session, 20, 1_000_000, 50) * 1e3
     }),
     ("10 MB answer p50, ms", |session, slow| {
-        percentile(session, if slow { 1 } else { 7 }, 10_000_000, 0.5) * 1e3
+        percentile(session, if slow { 1 } else { 7 }, 10_000_000, 50) * 1e3
     }),
     ("50 MB answer p50, ms", |session, slow| {
-        percentile(session, if slow { 1 } else { 3 }, 50_000_000, 0.5) * 1e3
+        percentile(session, if slow { 1 } else { 3 }, 50_000_000, 50) * 1e3
     }),
 ];
 
-fn percentile(session: &mut Session, count: usize, size: usize, at: f64) -> f64 {
+fn percentile(session: &mut Session, count: usize, size: usize, percent: usize) -> f64 {
     let mut times: Vec<Duration> = (0..count).map(|_| session.ask(size)).collect();
     times.sort_unstable();
-    times[((count - 1) as f64 * at) as usize].as_secs_f64()
+    times[(count - 1) * percent / 100].as_secs_f64()
 }
 
 struct Contestant {

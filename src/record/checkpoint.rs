@@ -10,6 +10,12 @@ use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_m
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// So long a finished recording waits for the disk before it takes its place.
+const TO_SYNC: Duration = Duration::from_millis(500);
 
 /// The file that grows.
 #[derive(Debug)]
@@ -138,13 +144,29 @@ impl Checkpoint {
             if let Ok(meta) = fs::metadata(target) {
                 self.file.set_permissions(meta.permissions())?;
             }
-            self.file.sync_all()?;
+            self.sync()?;
             fs::rename(&self.path, target)
         })();
         finished.map_err(|source| Unfinished {
             kept: self.path.exists().then_some(self.path),
             source,
         })
+    }
+
+    /// Gets it onto the disk, as long as that does not take long. A busy disk may need many
+    /// seconds, and clients kill us after two: then what they would leave is a checkpoint, where
+    /// what a power failure could take in the meantime is far less likely to be taken.
+    fn sync(&self) -> io::Result<()> {
+        let file = self.file.try_clone()?;
+        let (done, result) = mpsc::channel();
+        thread::spawn(move || {
+            // Nobody listens when it took too long.
+            let _ = done.send(file.sync_all());
+        });
+        match result.recv_timeout(TO_SYNC) {
+            Ok(synced) => synced,
+            Err(_) => Ok(()),
+        }
     }
 
     /// Removes it.

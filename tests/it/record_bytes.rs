@@ -87,7 +87,13 @@ fn odd_lines() -> Vec<(Vec<u8>, Vec<Kind>)> {
         text("{\"id\":1,\"result\":{},\"error\":{}}", &[Kind::Response]),
         text(&deep, &[Kind::Notification]),
     ];
-    for id in [
+    lines.extend(odd_ids());
+    lines
+}
+
+/// Requests with ids of every JSON type.
+fn odd_ids() -> Vec<(Vec<u8>, Vec<Kind>)> {
+    let ids = [
         "0",
         "-1",
         "1.5",
@@ -98,13 +104,11 @@ fn odd_lines() -> Vec<(Vec<u8>, Vec<Kind>)> {
         "{}",
         "18446744073709551615",
         "1e2",
-    ] {
-        lines.push(text(
-            &format!("{{\"id\":{id},\"method\":\"m\"}}"),
-            &[Kind::Request],
-        ));
-    }
-    lines
+    ];
+    ids.iter()
+        .map(|id| format!("{{\"id\":{id},\"method\":\"m\"}}"))
+        .map(|line| (line.into_bytes(), vec![Kind::Request]))
+        .collect()
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! `record` as its users meet it: what it writes, what it says, and its exit codes.
 
 use crate::recorder::{Recorder, example, files, load, ping, wire_server};
-use crate::support::{command, finish, run, run_in, write};
+use crate::support::{Run, command, finish, run, run_in, write};
 use mcp_cassette::cassette::{Kind, Sender};
+use std::path::Path;
 use std::process::Stdio;
 use tempfile::tempdir;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-#[test]
-fn a_session_becomes_a_cassette_that_every_command_reads() {
-    let folder = tempdir().unwrap();
+/// A session with the demo server in which a secret passes.
+fn record_demo(folder: &Path, secret: &str) -> Run {
     let mut session = Recorder::start(
-        folder.path(),
+        folder,
         &["--report", "report.json"],
         [example("demo_server")],
     );
@@ -22,18 +22,24 @@ fn a_session_becomes_a_cassette_that_every_command_reads() {
     session.send(INITIALIZED);
     session.send(r#"{"jsonrpc":"2.0","id":"a","method":"tools/list"}"#);
     session.receive();
-    let secret = format!(
-        "sk-ant-{}",
-        "api03-Zk9vQw3Rt7Yp2Lm8Xc5Vb1Nn4Hg6Jd0SfTrEwQaUiOpLkMz"
-    );
     session.send(&format!(
         r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{secret}"}}}}}}"#
     ));
     assert!(
-        session.receive().contains(&secret),
+        session.receive().contains(secret),
         "live traffic is as it is"
     );
-    let run = session.finish();
+    session.finish()
+}
+
+#[test]
+fn a_session_becomes_a_cassette_that_every_command_reads() {
+    let folder = tempdir().unwrap();
+    let secret = format!(
+        "sk-ant-{}",
+        "api03-Zk9vQw3Rt7Yp2Lm8Xc5Vb1Nn4Hg6Jd0SfTrEwQaUiOpLkMz"
+    );
+    let run = record_demo(folder.path(), &secret);
     assert_eq!(run.code, 0, "{}", run.all());
     assert!(
         run.stderr.contains("recorded 7 messages in c.mcp.json"),

@@ -6,7 +6,9 @@ mod queue;
 mod serve;
 mod tail;
 mod tap;
+mod watch;
 
 pub(crate) use child::StartError;
 pub(crate) use serve::{Served, serve};
-pub(crate) use tap::{End, Plan, Recorded, record};
+pub(crate) use tap::{Plan, Recorded, record};
+pub(crate) use watch::End;
