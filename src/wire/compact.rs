@@ -20,18 +20,21 @@ pub(crate) fn push_compact(text: &str, span: Span, changed: &[(Span, &str)], out
         let changed = changes
             .peek()
             .filter(|(span, _)| span.start <= token.span.start && token.span.end <= span.end);
-        let closes = matches!(token.kind, Kind::EndObject | Kind::EndArray);
-        match changed {
-            Some((span, _)) if span.start < token.span.start => {}
-            _ if closes => out.extend_from_slice(token.span.of(text).as_bytes()),
-            changed => {
+        if let Some((span, text)) = changed {
+            if span.start == token.span.start {
                 if ended {
                     out.push(b',');
                 }
-                let text = changed.map_or(token.span.of(text), |(_, text)| text);
                 out.extend_from_slice(text.as_bytes());
+                ended = true;
             }
+            continue;
         }
+        let closes = matches!(token.kind, Kind::EndObject | Kind::EndArray);
+        if ended && !closes {
+            out.push(b',');
+        }
+        out.extend_from_slice(token.span.of(text).as_bytes());
         if token.kind == Kind::Key {
             out.push(b':');
         }
