@@ -14,6 +14,7 @@
 //! | `secrets` | what in a text is a secret |
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
 //! | `redact` | what in a message is personal or secret, and its stand-in |
+//! | `record` | what passed, as messages of a cassette: a tap, checkpoints, claims |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
 //! | `baseline` | the other side of a comparison, from git |
@@ -47,6 +48,7 @@ pub(crate) mod finding;
 pub mod fuzzing;
 pub mod lint;
 mod pattern;
+mod record;
 mod redact;
 mod regular_file;
 #[cfg(feature = "cli")]

@@ -340,7 +340,7 @@ pub(crate) fn save_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Follows symbolic links to the file that they lead to, which need not exist yet.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     // The kernel's own limit on links in a row is 40.
     for _ in 0..40 {
@@ -352,7 +352,8 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+/// A new file with a name of its own in the directory of `target`.
+pub(crate) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let name = target
         .file_name()
         .ok_or_else(|| io::Error::other("the path names no file"))?;

@@ -166,6 +166,11 @@ impl Manifest {
         object(&members, member.as_deref())
     }
 
+    /// The same on one line.
+    pub(crate) fn to_line(&self) -> String {
+        self.to_json(None)
+    }
+
     /// What this and a later run over the same recording come to.
     ///
     /// # Errors

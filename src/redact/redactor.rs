@@ -202,6 +202,11 @@ impl Redactor {
         }
     }
 
+    /// Whether there is any rule, or a profile to be named for it.
+    pub(crate) fn does_something(&self) -> bool {
+        !(self.locators.rules().is_empty() && self.active.is_empty() && self.profile.is_none())
+    }
+
     /// What the user should know of the rules before they are applied.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let collapses = |active: &&Active| {
@@ -230,7 +235,7 @@ impl Redactor {
     }
 
     /// The same for a value of the file outside the messages, under a member called `name`.
-    pub(super) fn head(&self, value: &str, name: &str) -> Redaction {
+    pub(crate) fn head(&self, value: &str, name: &str) -> Redaction {
         self.settle(value, |text| {
             Run::new(self, Sender::Server).head(text, name)
         })

@@ -598,6 +598,32 @@ fn hex4(escape: &str) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
+/// The value of a member of the object at `object`; of repeated ones the last.
+pub(crate) fn member(text: &str, object: Span, wanted: &str) -> Option<Value> {
+    let mut scanner = Scanner::over(text, object);
+    if scanner.require().ok()?.kind != Kind::BeginObject {
+        return None;
+    }
+    let mut found = None;
+    while let Ok(Some(key)) = scanner.next_key() {
+        let value = scanner.value().ok()?;
+        if decode(key.inner().of(text)) == wanted {
+            found = Some(value);
+        }
+    }
+    found
+}
+
+/// The value at the end of a path of member names.
+pub(crate) fn nested(text: &str, object: Span, path: &[&str]) -> Option<Value> {
+    let (first, rest) = path.split_first()?;
+    let mut value = member(text, object, first)?;
+    for name in rest {
+        value = member(text, value.span, name)?;
+    }
+    Some(value)
+}
+
 /// The inside of a string literal as text for analysis: unescaped, with half
 /// surrogate pairs shown as U+FFFD. Never use it to write a payload back.
 pub(crate) fn decode(raw: &str) -> Cow<'_, str> {

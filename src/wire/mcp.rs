@@ -14,6 +14,19 @@ pub(crate) mod method {
     pub(crate) const RESOURCES_LIST: &str = "resources/list";
     pub(crate) const TEMPLATES_LIST: &str = "resources/templates/list";
     pub(crate) const RESOURCES_READ: &str = "resources/read";
+    pub(crate) const LISTEN: &str = "subscriptions/listen";
+    pub(crate) const CANCELLED: &str = "notifications/cancelled";
+}
+
+/// Members that refer to one request or one connection.
+pub(crate) mod name {
+    pub(crate) const META: &str = "_meta";
+    pub(crate) const REQUEST_ID: &str = "requestId";
+    pub(crate) const PROTOCOL_VERSION: &str = "protocolVersion";
+    /// In `_meta` of every request of the modern era.
+    pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// In `_meta` of results of the modern era: the name and version of the server.
+    pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 }
 
 /// The first revision without `initialize` and without requests from the server.

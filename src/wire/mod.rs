@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod compact;
+pub(crate) mod glyph;
 pub(crate) mod json;
 pub(crate) mod lane;
 pub(crate) mod lines;

@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
     ),
+    ("record", &["wire", "cassette", "redact"]),
     ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",
@@ -35,7 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
-    ("transport", &["wire"]),
+    ("transport", &["wire", "cassette", "record"]),
     (
         "command",
         &[
@@ -51,6 +52,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "baseline",
             "config",
             "report",
+            "record",
+            "transport",
         ],
     ),
     ("args", &["finding", "lint", "config", "report", "command"]),
@@ -58,7 +61,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates that only some files may name.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("clap", &["args.rs", "args/redaction.rs"]),
+    ("clap", &["args.rs", "args/record.rs", "args/redaction.rs"]),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
     ("fancy_regex", &["pattern/backtracking.rs"]),
