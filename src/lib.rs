@@ -21,6 +21,7 @@
 //! | `config` | configuration files |
 //! | `report` | findings and diffs as text, JSON, annotations |
 //! | `transport` | bytes, clocks and processes around the recorder and the replayer |
+//! | [`session`] | the door for Rust test suites |
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
 //! | `args` | the command line: the only user of clap |
 
@@ -54,6 +55,7 @@ mod regular_file;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;
+pub mod session;
 mod transport;
 mod wire;
 

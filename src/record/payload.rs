@@ -137,7 +137,10 @@ mod tests {
             ("{}", Frame::Object),
             (" {\"a\": [1]} ", Frame::Object),
             ("{\"a\":1e400,\"b\":\"\\ud83d\"}", Frame::Object),
-            ("[{}, {}]", Frame::Batch(vec![Span::new(1, 3), Span::new(5, 7)])),
+            (
+                "[{}, {}]",
+                Frame::Batch(vec![Span::new(1, 3), Span::new(5, 7)]),
+            ),
             ("[]", Frame::Raw),
             ("[1]", Frame::Raw),
             ("[{}, 1]", Frame::Raw),

@@ -98,7 +98,10 @@ pub(crate) fn check_output(path: &Path) -> Result<PathBuf, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(format!("--cassette {shown}: {error}")),
     }
-    if let Some(parent) = target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+    if let Some(parent) = target
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
         fs::create_dir_all(parent).map_err(|error| {
             let parent = parent.display();
             format!("--cassette {shown}: the directory {parent} cannot be made: {error}")
@@ -154,7 +157,9 @@ impl Recording {
 
     /// Writes the checkpoint if it is due at this time.
     pub(crate) fn flush(&mut self, at: Duration) {
-        let Some(interval) = self.interval else { return };
+        let Some(interval) = self.interval else {
+            return;
+        };
         let rests = self
             .written_at
             .is_some_and(|before| at.saturating_sub(before) < interval);
@@ -187,7 +192,8 @@ impl Recording {
                 }
                 self.stale_head = false;
                 let head = self.recorder.head();
-                self.checkpoint.insert(Checkpoint::create(&self.target, &head)?)
+                self.checkpoint
+                    .insert(Checkpoint::create(&self.target, &head)?)
             }
         };
         if self.stale_head {
@@ -290,8 +296,6 @@ impl Recording {
         }
         checkpoint
             .finish(&self.target, interrupted)
-            .map_err(|Unfinished { kept, source }| {
-                not_saved(source, kept.as_deref(), self.written)
-            })
+            .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), self.written))
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with a session of a test.
 
-use crate::record::claim::ClaimError;
+use crate::record::ClaimError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum SessionError {
     /// The synchronous door waits for other processes and would block the runtime.
-    #[error("use_cassette blocks and was called inside an asynchronous runtime; use use_cassette_async")]
+    #[error(
+        "use_cassette blocks and was called inside an asynchronous runtime; use use_cassette_async"
+    )]
     InsideRuntime,
     /// The runtime was shut down while the session was being opened.
     #[error("the runtime ended before the cassette was open")]
@@ -39,6 +41,9 @@ pub enum SessionError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// The cassette cannot be written at its path.
+    #[error("{0}")]
+    Output(String),
     /// Another process holds the cassette for writing, or the claim cannot be made.
     #[error(transparent)]
     Claim(#[from] ClaimHeld),
@@ -84,7 +89,9 @@ pub enum SessionError {
         misses: Vec<String>,
     },
     /// Nothing was said between client and server.
-    #[error("captured zero messages: the client said nothing to the server, and no cassette was written")]
+    #[error(
+        "captured zero messages: the client said nothing to the server, and no cassette was written"
+    )]
     NothingRecorded,
 }
 

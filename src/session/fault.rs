@@ -109,9 +109,7 @@ impl FaultKind {
             FaultKind::Error { code, message } => {
                 ("error", json!({"code": code, "message": message}))
             }
-            FaultKind::Malformed(strategy) => {
-                ("malformed", json!({"strategy": strategy.as_str()}))
-            }
+            FaultKind::Malformed(strategy) => ("malformed", json!({"strategy": strategy.as_str()})),
             FaultKind::Disconnect { after_response } => {
                 ("disconnect", json!({"after_response": after_response}))
             }

@@ -20,7 +20,7 @@ pub use options::{MatchConfig, Mode, OnExhausted, Options, Ordering, PaceConfig,
 pub use launch::Summary;
 
 use self::launch::{Launch, Plan};
-use crate::record::claim::Claim;
+use crate::record::{Claim, ClaimOptions, check_output};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -196,7 +196,7 @@ fn decide(cassette: &Path, mode: Mode) -> Result<(Plan, Option<Claim>), SessionE
         (Mode::None, true) => Err(SessionError::RecordingForbidden(cassette.to_owned())),
         (Mode::None | Mode::Once, false) => Ok((Plan::Replay, None)),
         (Mode::Once, true) => {
-            let claim = Claim::take(cassette, "once", CLAIM_PATIENCE)?;
+            let claim = claim(cassette, CLAIM_PATIENCE)?;
             // Whoever held it may have recorded the cassette meanwhile.
             match exists(cassette)? {
                 true => Ok((Plan::Replay, None)),
@@ -204,14 +204,24 @@ fn decide(cassette: &Path, mode: Mode) -> Result<(Plan, Option<Claim>), SessionE
             }
         }
         (Mode::All, _) | (Mode::NewEpisodes, true) => {
-            let claim = Claim::take(cassette, mode.as_str(), Duration::ZERO)?;
+            let claim = claim(cassette, Duration::ZERO)?;
             Ok((Plan::Record, Some(claim)))
         }
         (Mode::NewEpisodes, false) => {
-            let claim = Claim::take(cassette, mode.as_str(), Duration::ZERO)?;
+            let claim = claim(cassette, Duration::ZERO)?;
             Ok((Plan::Extend, Some(claim)))
         }
     }
+}
+
+fn claim(cassette: &Path, wait: Duration) -> Result<Claim, SessionError> {
+    let target = check_output(cassette).map_err(SessionError::Output)?;
+    let options = ClaimOptions {
+        wait,
+        ..ClaimOptions::default()
+    };
+    // A claim that is taken over from a process that is gone needs nobody's attention in a test.
+    Ok(Claim::acquire(&target, &options, &|_| ())?)
 }
 
 fn partial_of(cassette: &str) -> PathBuf {
