@@ -1,6 +1,7 @@
 //! The subcommands: typed options in, an [`Outcome`] out. Nothing here prints,
 //! ends the process, or reads the clock or the environment; what a command must
-//! know of them comes in a [`Context`].
+//! know of them comes in a [`Context`]. Only `record` speaks while it runs, through
+//! [`crate::transport::stderr`].
 
 mod base;
 pub(crate) mod check;
@@ -12,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod lint;
 mod output;
 mod policy;
+pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod redaction_check;
 mod redaction_rules;

@@ -76,6 +76,17 @@ pub(crate) struct NotSaved {
     what: String,
 }
 
+impl NotSaved {
+    /// The recorder itself failed.
+    pub(crate) fn recorder_failed() -> NotSaved {
+        NotSaved {
+            target: PathBuf::from("the cassette"),
+            source: io::Error::other("the recorder failed, which is a bug of mcp-cassette"),
+            what: "what was recorded until then is in the .partial file beside it".to_owned(),
+        }
+    }
+}
+
 /// Resolves the path of a cassette that is to be written, and makes its directory.
 ///
 /// # Errors

@@ -57,6 +57,9 @@ struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
+    /// Not asked: with a handler in place, a write beyond a limit on the size of files fails
+    /// and can be told, where otherwise the process would be ended.
+    _file_size: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -67,6 +70,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 

@@ -57,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "transport",
         ],
     ),
-    ("args", &["finding", "lint", "config", "report", "command"]),
+    ("args", &["finding", "record", "lint", "config", "report", "command"]),
 ];
 
 /// Crates that only some files may name.
