@@ -2,8 +2,8 @@
 
 use super::examples;
 use super::redaction::RuleArgs;
-use crate::command::record::Options;
 use crate::command::Shared;
+use crate::command::record::Options;
 use crate::record::ClaimOptions;
 use clap::Args;
 use std::ffi::OsString;
@@ -15,8 +15,10 @@ const LARGEST_MESSAGE: u64 = 1 << 30;
 
 #[derive(Args)]
 #[command(after_long_help = examples::RECORD)]
-#[command(override_usage = "mcp-cassette record --cassette PATH [OPTIONS] -- CMD...\n       \
-    mcp-cassette record --cassette PATH [OPTIONS] --url URL")]
+#[command(
+    override_usage = "mcp-cassette record --cassette PATH [OPTIONS] -- CMD...\n       \
+    mcp-cassette record --cassette PATH [OPTIONS] --url URL"
+)]
 pub(super) struct RecordArgs {
     /// The file to write; its directory is made if need be
     #[arg(long, value_name = "PATH")]

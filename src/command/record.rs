@@ -95,7 +95,9 @@ impl Failure {
 
 fn server_command(options: &Options) -> Result<Vec<OsString>, String> {
     match (&options.url, &options.command) {
-        (Some(_), Some(_)) => Err("--url and a server command after -- are mutually exclusive".into()),
+        (Some(_), Some(_)) => {
+            Err("--url and a server command after -- are mutually exclusive".into())
+        }
         (Some(_), None) => Err(
             "recording over HTTP (--url) is not in this version yet; record a stdio server with \
              -- CMD"
@@ -120,7 +122,10 @@ fn session(
     voice: &Voice,
 ) -> Result<Exit, Failure> {
     let started = SystemTime::now();
-    let rules = options.rules.rules(context).map_err(Failure::could_not_run)?;
+    let rules = options
+        .rules
+        .rules(context)
+        .map_err(Failure::could_not_run)?;
     let redactor = Redactor::new(&rules).map_err(Failure::could_not_run)?;
     let target = check_output(&options.cassette).map_err(Failure::could_not_run)?;
     if let Some(report) = &options.report {
@@ -205,7 +210,11 @@ fn conclude(options: &Options, recorded: &Recorded, voice: &Voice) -> Exit {
     let messages = match &recorded.saved {
         Ok(Saved::Cassette { messages }) => {
             if !options.quiet {
-                let noun = if *messages == 1 { "message" } else { "messages" };
+                let noun = if *messages == 1 {
+                    "message"
+                } else {
+                    "messages"
+                };
                 voice.say(&format!("recorded {messages} {noun} in {cassette}"));
             }
             *messages
@@ -254,7 +263,9 @@ fn check_report(path: &Path) -> Result<(), String> {
     if path.is_dir() {
         return Err(format!("--report {shown} is a directory, not a file"));
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     match parent {
         Some(parent) if !parent.is_dir() => {
             let parent = parent.display();

@@ -1,6 +1,7 @@
 //! How a test wants its cassette used.
 
 use super::{FaultOverlay, SessionError};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -49,8 +50,12 @@ impl FromStr for Mode {
 
 /// The mode of a session: the variable if it is set, the argument otherwise.
 pub(super) fn effective_mode(options: &Options) -> Result<Mode, SessionError> {
-    let Some(value) = std::env::var_os(MODE_VARIABLE).filter(|value| !value.is_empty()) else {
-        return Ok(options.mode);
+    overridden(options.mode, std::env::var_os(MODE_VARIABLE))
+}
+
+fn overridden(mode: Mode, variable: Option<OsString>) -> Result<Mode, SessionError> {
+    let Some(value) = variable.filter(|value| !value.is_empty()) else {
+        return Ok(mode);
     };
     let value = value.to_string_lossy();
     value.parse().map_err(|_| SessionError::BadMode {
@@ -174,5 +179,21 @@ impl OnExhausted {
             OnExhausted::Repeat => "repeat",
             OnExhausted::Error => "error",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_wins_over_the_argument() {
+        let mode = |variable: &str| overridden(Mode::All, Some(variable.into()));
+        assert_eq!(mode("none").expect("a mode"), Mode::None);
+        assert_eq!(mode("").expect("a mode"), Mode::All);
+        assert_eq!(overridden(Mode::Once, None).expect("a mode"), Mode::Once);
+        let error = mode("Once").expect_err("modes are lower case").to_string();
+        assert!(error.contains("MCP_CASSETTE_MODE"), "{error}");
+        assert!(error.contains("new_episodes"), "{error}");
     }
 }

@@ -57,7 +57,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "transport",
         ],
     ),
-    ("args", &["finding", "record", "lint", "config", "report", "command"]),
+    (
+        "args",
+        &["finding", "record", "lint", "config", "report", "command"],
+    ),
 ];
 
 /// Crates that only some files may name.

@@ -120,7 +120,8 @@ mod platform {
 
         /// Whether any process is left in it.
         pub(in super::super) fn is_alive(&self) -> bool {
-            self.0.is_some_and(|group| test_kill_process_group(group).is_ok())
+            self.0
+                .is_some_and(|group| test_kill_process_group(group).is_ok())
         }
 
         fn signal(&self, signal: Signal) {
@@ -240,7 +241,11 @@ fn with_extension(
 ) -> Option<std::path::PathBuf> {
     use std::path::Path;
     let path = Path::new(name);
-    let extensions = || extensions.split(';').filter(|extension| !extension.is_empty());
+    let extensions = || {
+        extensions
+            .split(';')
+            .filter(|extension| !extension.is_empty())
+    };
     let has_one = path.extension().is_some_and(|own| {
         let own = format!(".{}", own.to_string_lossy());
         extensions().any(|extension| extension.eq_ignore_ascii_case(&own))

@@ -73,7 +73,10 @@ impl Tail {
         let waited = ended.wait_timeout_while(state, patience, |state| !state.ended);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&state.bytes);
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         let from = lines.len().saturating_sub(LINES);
         let last = lines.get(from..).unwrap_or_default();
         last.iter().map(|line| (*line).to_owned()).collect()

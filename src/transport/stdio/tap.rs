@@ -338,9 +338,7 @@ impl Watch<'_> {
         while !(self.server_ended && self.exited.is_some()) {
             let event = match self.next {
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some((at, _)) => {
-                    events.recv_timeout(at.saturating_duration_since(Instant::now()))
-                }
+                Some((at, _)) => events.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match event {
                 Ok(event) => self.take(event),
@@ -471,7 +469,11 @@ impl Watch<'_> {
             true => Vec::new(),
             false => self.tail.lines(Duration::from_millis(200)),
         };
-        let colon = if last.is_empty() { "" } else { "; its last lines:" };
+        let colon = if last.is_empty() {
+            ""
+        } else {
+            "; its last lines:"
+        };
         (self.notice)(&format!("the server {how}{when}{colon}"));
         for line in last {
             let cut: String = line.chars().take(300).collect();
