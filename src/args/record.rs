@@ -45,10 +45,10 @@ struct SessionArgs {
     /// Write PATH.partial every so many seconds; 0 is never [default: as messages come]
     ///
     /// It is what is left of a recording that is killed, and can be inspected and served.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     checkpoint_interval: Option<Duration>,
     /// When the client has gone: how long a server may be silent that has requests to answer
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Duration,
     /// A longer message is passed on and recorded as its length and hash
     #[arg(long, value_name = "BYTES", default_value = "67108864",
@@ -66,7 +66,7 @@ struct ClaimArgs {
     #[arg(long)]
     force: bool,
     /// Wait so long for the other process before exit 6
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, allow_negative_numbers = true)]
     claim_wait: Duration,
     /// The process that holds the claim on behalf of this one
     #[arg(long, value_name = "PID", hide = true)]
@@ -83,7 +83,7 @@ struct HttpArgs {
     #[arg(long, value_name = "ADDRESS")]
     host: Option<String>,
     /// End after the client was idle for so long
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     max_idle: Option<Duration>,
     /// A header for the server, which is never recorded (repeatable)
     #[arg(long = "header", value_name = "NAME: VALUE")]

@@ -72,7 +72,10 @@ pub enum LoadProblem {
     #[error("holds merge-conflict markers; resolve the conflict, or record the cassette again")]
     MergeConflict,
     /// A recording that was not finished.
-    #[error("is an unfinished recording; the gate reads finished cassettes only")]
+    #[error(
+        "is an unfinished recording, and this takes finished cassettes only; \
+         `mcp-cassette redact FILE.partial --to FILE` makes one of what it holds"
+    )]
     Partial,
     /// The text stops in the middle.
     #[error("ends here, inside {inside}; the file is cut off, record it again or restore it")]
@@ -123,7 +126,8 @@ impl Cassette {
     pub fn load(path: impl AsRef<Path>) -> Result<Cassette, LoadError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        match read(path) {
+        let bytes = Cassette::check_finished(path).and_then(|()| read(path));
+        match bytes {
             Ok(bytes) => Cassette::parse(name, bytes),
             Err(problem) => Err(LoadError {
                 name,
@@ -191,7 +195,7 @@ impl Cassette {
 
 /// The bytes of a regular file. Anything else is refused before it is opened,
 /// because opening a FIFO waits for its other end.
-fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
     let meta = fs::metadata(path)?;
     if meta.is_dir() {
         return Err(LoadProblem::Directory);

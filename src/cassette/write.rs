@@ -70,6 +70,11 @@ pub(crate) fn head(head: &HeadText<'_>, out: &mut String) {
     out.push('[');
 }
 
+/// How every message begins and ends, and no line of a payload: those are indented deeper.
+pub(crate) const MESSAGE_BEGINS: &str = "\n    {";
+/// See [`MESSAGE_BEGINS`].
+pub(crate) const MESSAGE_ENDS: &str = "\n    }";
+
 /// A whole message, with the comma that parts it from the one before.
 pub(crate) fn message(message: &MessageText<'_>, first: bool, out: &mut String) {
     begin_message(message, first, out);

@@ -38,15 +38,18 @@ pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
         Ok(filter) => filter,
         Err(message) => return Outcome::failed("inspect", message),
     };
-    let cassette = match Cassette::load(&options.cassette) {
-        Ok(cassette) => cassette,
+    let salvaged = match Cassette::load_unfinished(&options.cassette) {
+        Ok(salvaged) => salvaged,
         Err(error) => return Outcome::failed("inspect", error),
     };
-    let inspection = match summary::inspect(&cassette, &filter, options.view) {
+    let inspection = match summary::inspect(&salvaged.cassette, &filter, options.view) {
         Ok(inspection) => inspection,
         Err(message) => return Outcome::failed("inspect", message),
     };
     let mut outcome = Outcome::new("inspect");
+    if let Some(note) = salvaged.note() {
+        outcome.line(note);
+    }
     outcome.stdout = if options.json {
         render::json(&inspection)
     } else {

@@ -6,7 +6,7 @@
 //! of a write tears the tail; [`crate::cassette`] loads such a file up to its last whole message.
 
 use crate::cassette::file::create_beside;
-use crate::cassette::write::{end_of_file, end_of_messages};
+use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_messages};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ pub(super) struct Checkpoint {
     head: u64,
     /// Where the closing brackets begin.
     tail: u64,
+    messages: u64,
 }
 
 impl Checkpoint {
@@ -50,6 +51,7 @@ impl Checkpoint {
             file,
             head,
             tail: head,
+            messages: 0,
         })
     }
 
@@ -57,27 +59,43 @@ impl Checkpoint {
         &self.path
     }
 
-    /// Adds messages. After an error the file is as it was before, and they can be tried again.
+    /// How many messages it holds.
+    pub(super) fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Adds messages, and leaves in `messages` those that it could not write: after an error the
+    /// file is whole, and they can be tried again.
     pub(super) fn append(&mut self, messages: &mut String) -> io::Result<()> {
         if messages.is_empty() {
             return Ok(());
         }
         let added = messages.len();
-        messages.push_str(&closing(true, false));
-        let written = self.write_at_tail(messages.as_bytes());
+        let closing = closing(true, false);
+        messages.push_str(&closing);
+        let mut done = 0;
+        let written = self.write_at_tail(messages.as_bytes(), &mut done);
         messages.truncate(added);
-        match written {
-            Ok(()) => {
-                self.tail += length(messages);
-                messages.clear();
-                Ok(())
-            }
-            Err(error) => {
-                // If this fails too, the loader drops the torn tail.
-                let _ = self.close(false);
-                Err(error)
-            }
+        if written.is_err() {
+            // Of what fitted, the whole messages stay, and the brackets take the place of the rest.
+            let room = done.saturating_sub(closing.len());
+            let fitted = messages.as_bytes().get(..room).unwrap_or_default();
+            done = match memchr::memmem::rfind(fitted, MESSAGE_ENDS.as_bytes()) {
+                Some(at) => at + MESSAGE_ENDS.len(),
+                None => 0,
+            };
         }
+        let done = done.min(added);
+        let kept = messages.get(..done).unwrap_or_default();
+        let begun = memchr::memmem::find_iter(kept.as_bytes(), MESSAGE_BEGINS).count();
+        self.messages += u64::try_from(begun).unwrap_or_default();
+        self.tail += length(kept);
+        messages.drain(..done);
+        if written.is_err() {
+            // If this fails too, the loader drops the torn tail.
+            let _ = self.close(false);
+        }
+        written
     }
 
     /// Puts another head before the messages.
@@ -128,7 +146,7 @@ impl Checkpoint {
     /// Writes the closing brackets where they belong and cuts off what is behind them.
     fn close(&mut self, interrupted: bool) -> io::Result<()> {
         let closing = closing(self.has_messages(), interrupted);
-        self.write_at_tail(closing.as_bytes())?;
+        self.write_at_tail(closing.as_bytes(), &mut 0)?;
         self.file.set_len(self.tail + length(&closing))
     }
 
@@ -136,9 +154,18 @@ impl Checkpoint {
         self.tail > self.head
     }
 
-    fn write_at_tail(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes `bytes` from the tail on, and counts how many of them are `done`.
+    fn write_at_tail(&mut self, bytes: &[u8], done: &mut usize) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(self.tail))?;
-        self.file.write_all(bytes)
+        while let Some(rest) = bytes.get(*done..).filter(|rest| !rest.is_empty()) {
+            match self.file.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => *done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 
