@@ -3,8 +3,10 @@
 mod child;
 mod pipe;
 mod queue;
+mod serve;
 mod tail;
 mod tap;
 
 pub(crate) use child::StartError;
+pub(crate) use serve::{Served, serve};
 pub(crate) use tap::{End, Plan, Recorded, record};
