@@ -5,6 +5,7 @@
 
 use self::record::RecordArgs;
 use self::redaction::{RedactArgs, RedactionCheckArgs};
+use self::serve::ServeArgs;
 use crate::command::{
     self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
 };
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 mod examples;
 mod record;
 mod redaction;
+mod serve;
 
 /// Runs the command line `argv`, the program's name included.
 ///
@@ -48,6 +50,10 @@ pub fn run(
         Command::Redact(args) => command::redact::run(&args.options(shared), context),
         Command::RedactionCheck(args) => {
             command::redaction_check::run(&args.options(shared), context)
+        }
+        Command::Serve(args) => {
+            let separated = argv.iter().any(|arg| arg == "--");
+            command::serve::run(&args.options(&shared, separated), context)
         }
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule: None } => command::explain::list(),
@@ -134,6 +140,12 @@ enum Command {
     /// Give your client this command in place of the server's. Every byte is passed on as it
     /// is; a copy of it, scrubbed of secrets and personal data, becomes the cassette.
     Record(Box<RecordArgs>),
+    /// Serve a cassette as the server that it was recorded from (exit 3 on unmatched requests)
+    ///
+    /// Give your client this command in place of the server's. A request is answered as the same
+    /// one was when it was recorded; one that was not recorded is an error that says what is
+    /// nearest.
+    Serve(Box<ServeArgs>),
     /// Show what is in a cassette
     Inspect(InspectArgs),
     /// Explain a rule: what it means, an example, how to fix or accept it
@@ -598,8 +610,9 @@ fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome
 
 /// The subcommand on a command line that may be wrong otherwise.
 fn command_of(argv: &[OsString]) -> Option<&'static str> {
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         "record",
+        "serve",
         "check",
         "lint",
         "diff",

@@ -15,12 +15,15 @@
 //! | [`cassette`] | the recorded session: load, save, pair, locate |
 //! | `redact` | what in a message is personal or secret, and its stand-in |
 //! | `record` | what passed, as messages of a cassette: a tap, checkpoints, claims |
+//! | `matching` | which recorded request a live one is |
+//! | `replay` | what a recording answers, and when |
 //! | `diff` | two cassettes, and what moved between them |
 //! | `lint` | one cassette, and what in it is hostile |
 //! | `baseline` | the other side of a comparison, from git |
 //! | `config` | configuration files |
 //! | `report` | findings and diffs as text, JSON, annotations |
 //! | `transport` | bytes, clocks and processes around the recorder and the replayer |
+//! | [`session`] | the door for Rust test suites |
 //! | `command` | one file a subcommand: options in, an outcome and an exit code out |
 //! | `args` | the command line: the only user of clap |
 
@@ -47,13 +50,16 @@ pub(crate) mod finding;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod lint;
+mod matching;
 mod pattern;
 mod record;
 mod redact;
 mod regular_file;
+mod replay;
 #[cfg(feature = "cli")]
 mod report;
 mod secrets;
+pub mod session;
 mod transport;
 mod wire;
 

@@ -41,6 +41,23 @@ Exit codes:
   other  the server's own; 128+N if signal N ended it, 0 if we ended it after the
          client had left";
 
+/// Below `mcp-cassette serve --help`.
+pub(super) const SERVE: &str = "\
+Examples:
+  mcp-cassette serve tests/files.mcp.json
+      What a client starts instead of the server that was recorded.
+  mcp-cassette serve tests/files.mcp.json --ignore-param /params/arguments/now
+      Calls match whatever the argument `now` is; misses show such pointers.
+  mcp-cassette serve tests/files.mcp.json --faults slow.json
+      With what should go wrong: delays, errors, broken lines (see docs/guide/faults.md).
+  mcp-cassette serve tests/files.mcp.json --pace recorded --pace-scale 0.5
+      Twice as fast as it was recorded.
+
+Exit codes:
+  0    every request was answered from the recording
+  2    it could not run: usage, or a file that cannot be read
+  3    at least one request was unmatched";
+
 /// Below `mcp-cassette lint --help`.
 pub(super) const LINT: &str = "\
 Examples:

@@ -166,7 +166,7 @@ impl Asks {
 }
 
 /// An id for comparing: strings by what they spell, everything else by its token.
-fn id_key(token: &str) -> String {
+pub(crate) fn id_key(token: &str) -> String {
     match super::model::string_value(token) {
         Some(text) => format!("\"{text}"),
         None => token.to_owned(),

@@ -20,6 +20,7 @@ pub(crate) mod redact;
 pub(crate) mod redaction_check;
 mod redaction_rules;
 mod select;
+pub(crate) mod serve;
 
 pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};

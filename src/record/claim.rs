@@ -6,12 +6,14 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -121,6 +123,13 @@ impl Claim {
     }
 }
 
+/// The tokens of the claims that this process holds: several tests of one process may each hold
+/// one.
+fn held_here() -> MutexGuard<'static, BTreeSet<String>> {
+    static HELD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         let Some(token) = &self.token else { return };
@@ -128,6 +137,7 @@ impl Drop for Claim {
         if read(&self.path).is_some_and(|content| content.token == *token) {
             let _ = fs::remove_file(&self.path);
         }
+        held_here().remove(token);
     }
 }
 
@@ -209,8 +219,10 @@ fn create(path: &Path) -> io::Result<String> {
             .to_string(),
         token: token(),
     };
+    held_here().insert(content.token.clone());
     let json = serde_json::to_string(&content).map_err(io::Error::other)?;
     if let Err(error) = file.write_all(json.as_bytes()) {
+        held_here().remove(&content.token);
         let _ = fs::remove_file(path);
         return Err(error);
     }
@@ -252,8 +264,12 @@ impl Holder {
             Some(_) if self.age >= OLDEST => Some("it is older than 4 hours".to_owned()),
             Some(content) => {
                 let here = content.host.eq_ignore_ascii_case(&host());
-                // This process holds no claim while it asks for one.
-                let gone = content.pid == std::process::id() || !is_alive(content.pid);
+                let ours = content.pid == std::process::id();
+                // A claim with our number that we do not hold was left by a process before us.
+                let gone = match ours {
+                    true => !held_here().contains(&content.token),
+                    false => !is_alive(content.pid),
+                };
                 let Content { pid, .. } = content;
                 (here && gone).then(|| format!("holder pid {pid} is not alive"))
             }

@@ -256,13 +256,6 @@ impl Redactor {
     /// # Errors
     ///
     /// A pack that cannot be resolved, a salt that is missing.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "replay applies the rules of a recording to live requests"
-        )
-    )]
     pub(crate) fn from_manifest(
         manifest: &Manifest,
         files: PackFiles<'_>,

@@ -3,7 +3,6 @@
 //!
 //! Nothing here does input or output, and nothing knows the time.
 
-#[cfg(feature = "cli")]
 pub(crate) mod compact;
 pub(crate) mod glyph;
 pub(crate) mod json;

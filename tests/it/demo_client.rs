@@ -22,8 +22,12 @@ pub(crate) struct DemoClient {
 
 impl DemoClient {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut server = Command::new(executable())
-            .args(arguments)
+        Self::of(Command::new(executable()).args(arguments))
+    }
+
+    /// The client of any server, for instance of one behind a recorder.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut server = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -143,7 +147,7 @@ pub(crate) fn outcome(answer: &Value) -> (String, bool) {
 }
 
 /// Cargo has no variable that names an example, but puts it in a known place beside the tests.
-fn executable() -> PathBuf {
+pub(crate) fn executable() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
     let name = format!("demo_server{}", std::env::consts::EXE_SUFFIX);

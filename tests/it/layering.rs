@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
     ("transport", &["wire", "cassette", "record"]),
+    ("session", &["record"]),
     (
         "command",
         &[
@@ -89,7 +90,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "baseline/git/tree.rs",
         ],
     ),
-    ("tokio", &["transport/signals.rs"]),
+    ("tokio", &["session/mod.rs", "transport/signals.rs"]),
     ("hyper", &[]),
 ];
 

@@ -38,6 +38,7 @@ mod rules;
 #[path = "../../src/report/tests/commands.rs"]
 mod runner_commands;
 mod secrecy;
+mod session;
 mod signals;
 mod support;
 mod usage;

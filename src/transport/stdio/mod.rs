@@ -3,10 +3,12 @@
 mod child;
 mod pipe;
 mod queue;
+mod serve;
 mod tail;
 mod tap;
 mod watch;
 
 pub(crate) use child::StartError;
+pub(crate) use serve::{Served, serve};
 pub(crate) use tap::{Plan, Recorded, record};
 pub(crate) use watch::End;
