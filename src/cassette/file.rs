@@ -357,7 +357,7 @@ pub(crate) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
         temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
         let candidate = target.with_file_name(temporary);
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
+        options.read(true).write(true).create_new(true);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;

@@ -4,7 +4,7 @@
 //! cassette which is loaded and saved again does not change.
 
 use super::format::CURRENT_VERSION;
-use super::model::{Cassette, Channel, Head, Kind, Sender, Transport};
+use super::model::{Cassette, Channel, Head, Kind, Message, Sender, Transport};
 use crate::wire::json::{Kind as JsonKind, Scanner, Span};
 
 /// Objects and arrays nested deeper than this are written on one line: at two
@@ -37,6 +37,27 @@ pub(crate) struct MessageText<'a> {
     pub(crate) exchange: Option<u32>,
     pub(crate) channel: Option<Channel>,
     pub(crate) batch: Option<u32>,
+}
+
+impl<'a> MessageText<'a> {
+    /// A message as it stands in its cassette.
+    pub(crate) fn of(message: Message<'a>) -> MessageText<'a> {
+        let Message { text, row } = message;
+        let of = |span: Option<Span>| span.map(|span| span.of(text));
+        MessageText {
+            seq: row.seq,
+            t_offset_ms: row.t_offset_ms,
+            sender: row.sender,
+            kind: row.kind,
+            method: of(row.method),
+            id: of(row.id),
+            payload: row.payload.of(text),
+            redacted: row.redacted,
+            exchange: row.exchange,
+            channel: row.channel,
+            batch: row.batch,
+        }
+    }
 }
 
 /// What stands between the last message and what follows them, or between the head
@@ -130,22 +151,8 @@ impl Cassette {
             .iter()
             .filter(|extra| extra.message.is_some())
             .peekable();
-        for (index, row) in self.rows.iter().enumerate() {
-            let of = |span: Option<Span>| span.map(|span| span.of(text));
-            let entry = MessageText {
-                seq: row.seq,
-                t_offset_ms: row.t_offset_ms,
-                sender: row.sender,
-                kind: row.kind,
-                method: of(row.method),
-                id: of(row.id),
-                payload: row.payload.of(text),
-                redacted: row.redacted,
-                exchange: row.exchange,
-                channel: row.channel,
-                batch: row.batch,
-            };
-            begin_message(&entry, index == 0, &mut out);
+        for (index, message) in self.messages().enumerate() {
+            begin_message(&MessageText::of(message), index == 0, &mut out);
             while let Some(extra) =
                 extras.next_if(|extra| extra.message.is_some_and(|m| m as usize == index))
             {

@@ -7,7 +7,7 @@
 
 use crate::cassette::file::create_beside;
 use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_messages};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -85,6 +85,7 @@ impl Checkpoint {
         if messages.is_empty() {
             return Ok(());
         }
+        self.put_in_place()?;
         let added = messages.len();
         let closing = closing(true, false);
         messages.push_str(&closing);
@@ -115,29 +116,65 @@ impl Checkpoint {
 
     /// Puts another head before the messages.
     pub(super) fn replace_head(&mut self, head: &str) -> io::Result<()> {
-        let (temporary, mut file) = create_beside(&self.path)?;
+        self.put_in_place()?;
+        let path = self.path.clone();
+        self.write_again(Some(head), path)
+    }
+
+    /// Writes all of it to `path`, which becomes its place, and another head if there is one.
+    fn write_again(&mut self, head: Option<&str>, path: PathBuf) -> io::Result<()> {
+        let (temporary, mut file) = create_beside(&path)?;
         let written = (|| {
             file.set_permissions(self.file.metadata()?.permissions())?;
-            file.write_all(head.as_bytes())?;
-            let mut reader = OpenOptions::new().read(true).open(&self.path)?;
-            reader.seek(SeekFrom::Start(self.head))?;
-            io::copy(&mut reader.take(self.tail - self.head), &mut file)?;
+            let from = match head {
+                Some(head) => {
+                    file.write_all(head.as_bytes())?;
+                    self.head
+                }
+                None => 0,
+            };
+            // Not by its name, where another file may be by now.
+            self.file.seek(SeekFrom::Start(from))?;
+            io::copy(&mut (&self.file).take(self.tail - from), &mut file)?;
             file.write_all(closing(self.has_messages(), false).as_bytes())?;
-            fs::rename(&temporary, &self.path)
+            fs::rename(&temporary, &path)
         })();
         if let Err(error) = written {
             let _ = fs::remove_file(&temporary);
             return Err(error);
         }
-        self.tail = self.tail - self.head + length(head);
-        self.head = length(head);
+        if let Some(head) = head {
+            self.tail = self.tail - self.head + length(head);
+            self.head = length(head);
+        }
         self.file = file;
+        self.path = path;
         Ok(())
+    }
+
+    /// Whether the file is still the one at its path. Another process may have replaced it that
+    /// records to the same cassette, because it broke our claim or shares it.
+    pub(super) fn is_in_place(&self) -> bool {
+        is_at(&self.file, &self.path)
+    }
+
+    /// Writes the file once more if it is gone from its place, and to another place if
+    /// something else is there now.
+    fn put_in_place(&mut self) -> io::Result<()> {
+        if self.is_in_place() {
+            return Ok(());
+        }
+        let mut path = self.path.clone();
+        if path.symlink_metadata().is_ok() {
+            path.set_extension(format!("{}.partial", std::process::id()));
+        }
+        self.write_again(None, path)
     }
 
     /// Makes it the cassette at `target`, whole and with the mode of the file that is there.
     pub(super) fn finish(mut self, target: &Path, interrupted: bool) -> Result<(), Unfinished> {
         let finished = (|| {
+            self.put_in_place()?;
             if interrupted {
                 self.close(true)?;
             }
@@ -148,7 +185,7 @@ impl Checkpoint {
             fs::rename(&self.path, target)
         })();
         finished.map_err(|source| Unfinished {
-            kept: self.path.exists().then_some(self.path),
+            kept: self.is_in_place().then_some(self.path),
             source,
         })
     }
@@ -171,8 +208,10 @@ impl Checkpoint {
 
     /// Removes it.
     pub(super) fn discard(self) {
-        // Whoever made it impossible to remove it can see that it is there.
-        let _ = fs::remove_file(&self.path);
+        if self.is_in_place() {
+            // Whoever made it impossible to remove it can see that it is there.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 
     /// Writes the closing brackets where they belong and cuts off what is behind them.
@@ -214,6 +253,25 @@ pub(super) fn closing(has_messages: bool, interrupted: bool) -> String {
     let mut text = end_of_messages(has_messages).to_owned();
     end_of_file(interrupted, &mut text);
     text
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(own), Ok(there)) => own.dev() == there.dev() && own.ino() == there.ino(),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(file: &File, path: &Path) -> bool {
+    use same_file::Handle;
+    let own = file.try_clone().and_then(Handle::from_file);
+    match (own, Handle::from_path(path)) {
+        (Ok(own), Ok(there)) => own == there,
+        _ => false,
+    }
 }
 
 fn length(text: &str) -> u64 {

@@ -51,7 +51,7 @@ pub(crate) struct Claim {
 pub(crate) enum ClaimError {
     /// A live process holds it.
     #[error(
-        "{} is held for writing by another process ({holder}); waited {}s. Fixes: give each \
+        "{} is held for writing by {holder}; waited {}s. Fixes: give each \
          recording its own --cassette, --claim-wait SECONDS to wait longer, or --force to break the claim",
         .cassette.display(), .waited.as_secs()
     )]
@@ -159,11 +159,20 @@ impl fmt::Display for Holder {
         match &self.content {
             Some(content) => {
                 let Content { pid, host, .. } = content;
-                write!(f, "pid {pid} on {host}, started {age}s ago")
+                let worker = content.worker.as_deref().map(shortened);
+                let who = worker.filter(|worker| !worker.trim().is_empty());
+                let who = who.as_deref().unwrap_or("another process");
+                let host = shortened(host);
+                write!(f, "{who} (pid {pid} on {host}, started {age}s ago)")
             }
-            None => write!(f, "its claim cannot be read, {age}s old"),
+            None => write!(f, "another process (its claim cannot be read, {age}s old)"),
         }
     }
+}
+
+/// A name that anybody can have written, at a length for a message.
+fn shortened(name: &str) -> String {
+    name.chars().take(100).collect()
 }
 
 /// Looks at the claim, and creates it if it is free, stale or to be broken.
@@ -191,9 +200,11 @@ fn attempt(
         }
         let cassette = target.display();
         let why = match holder.staleness() {
-            Some(why) => format!("reclaiming the claim on {cassette}: {why} ({holder})"),
+            Some(why) => {
+                format!("reclaiming the claim on {cassette}: {why}; it was held by {holder}")
+            }
             None if options.force => {
-                format!("--force breaks the claim on {cassette} ({holder})")
+                format!("--force breaks the live claim on {cassette}, held by {holder}")
             }
             None => return Ok(Attempt::Held(holder)),
         };

@@ -8,6 +8,7 @@
 mod checkpoint;
 mod claim;
 mod payload;
+mod probe;
 mod recorder;
 mod recording;
 

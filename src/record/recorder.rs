@@ -1,6 +1,7 @@
 //! The core: bytes with their time and side in, text of a cassette out.
 
 use super::payload::{Frame, frame, raw_string, with_visible_characters};
+use super::probe::Probe;
 use crate::cassette::pairing::{Pairing, Place};
 use crate::cassette::view::Envelope;
 use crate::cassette::write::{HeadText, MessageText, head, message};
@@ -59,11 +60,25 @@ impl Recorder {
                 count: 0,
                 batches: 0,
                 probes_only: true,
+                probe: None,
+                begins_with_probe: false,
+                at: 0,
                 text: String::new(),
-                warnings: Vec::new(),
+                notices: Vec::new(),
                 warned_of_depth: false,
             },
         }
+    }
+
+    /// Gives what the client asked in a probe just before. It becomes the beginning of this
+    /// recording if the client needs it: if it has a modern session and does not ask again.
+    pub(super) fn offer(&mut self, probe: Probe) {
+        self.log.probe = Some(probe);
+    }
+
+    /// Whether a probe has become the beginning.
+    pub(super) fn begins_with_probe(&self) -> bool {
+        self.log.begins_with_probe
     }
 
     /// Takes bytes that `sender` sent on `lane`, `at` this time after the recording began.
@@ -125,8 +140,8 @@ impl Recorder {
     }
 
     /// What the user should know of since this was last asked.
-    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log.warnings)
+    pub(crate) fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log.notices)
     }
 }
 
@@ -173,8 +188,13 @@ struct Log {
     count: u32,
     batches: u32,
     probes_only: bool,
+    /// What the client asked in a recording before, until it is known whether it is needed.
+    probe: Option<Probe>,
+    begins_with_probe: bool,
+    /// The offset of the last message, in milliseconds.
+    at: i64,
     text: String,
-    warnings: Vec<String>,
+    notices: Vec<String>,
     warned_of_depth: bool,
 }
 
@@ -187,8 +207,8 @@ impl Log {
             Line::TooLong { length, sha256 } => {
                 let hash: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
                 let sender = origin.sender.as_str();
-                self.warnings.push(format!(
-                    "a message of {length} bytes from the {sender} is longer than --max-message; it was \
+                self.notices.push(format!(
+                    "warning: a message of {length} bytes from the {sender} is longer than --max-message; it was \
                      passed on, and the cassette holds its length and SHA-256 only"
                 ));
                 let text = format!("mcp-cassette: a message of {length} bytes, sha256 {hash}");
@@ -236,7 +256,7 @@ impl Log {
         };
         let mut answers = None;
         match kind {
-            Kind::Request => self.request(origin, text, &envelope),
+            Kind::Request => self.request(origin, text, &envelope, batch.is_some()),
             Kind::Notification => self.notification(origin, text, &envelope),
             Kind::Response => answers = self.response(origin, text, &envelope),
             Kind::Unclassified | Kind::Raw => self.probes_only = false,
@@ -252,9 +272,7 @@ impl Log {
         self.write(origin, text, &what);
     }
 
-    fn request(&mut self, origin: Origin, text: &str, envelope: &Envelope) {
-        let index = self.count;
-        self.pairing.ask(text, index, origin.place(), envelope);
+    fn request(&mut self, origin: Origin, text: &str, envelope: &Envelope, in_batch: bool) {
         let name = envelope.method_name(text).map(Cow::into_owned);
         let is = |wanted| name.as_deref() == Some(wanted);
         if is(method::INITIALIZE) {
@@ -269,6 +287,13 @@ impl Log {
         let revision = params
             .and_then(|span| nested(text, span, &[name::META, name::META_VERSION]))
             .and_then(|value| string_token(text, value));
+        if is(method::INITIALIZE) || is(method::DISCOVER) {
+            self.probe = None;
+        } else if revision.is_some() && !in_batch {
+            self.begin_with_probe(origin);
+        }
+        let index = self.count;
+        self.pairing.ask(text, index, origin.place(), envelope);
         self.open.insert(
             index,
             Open {
@@ -276,6 +301,32 @@ impl Log {
                 revision,
                 awaited,
             },
+        );
+    }
+
+    /// Puts what the client asked in a probe in front of what it says now. The distances of its
+    /// messages are kept as far as there is room: offsets go up, and none is below zero.
+    fn begin_with_probe(&mut self, origin: Origin) {
+        let Some(probe) = self.probe.take() else {
+            return;
+        };
+        let now = milliseconds(origin.at);
+        let last = probe.messages().map(|message| message.t_offset_ms).max();
+        let earlier = now.saturating_sub(last.unwrap_or_default());
+        for entry in probe.messages() {
+            let at = earlier.saturating_add(entry.t_offset_ms);
+            self.put(&MessageText {
+                seq: i64::from(self.count),
+                t_offset_ms: at.clamp(self.at, now.max(self.at)),
+                ..entry
+            });
+        }
+        self.head.take_over(&probe);
+        self.begins_with_probe = true;
+        self.notices.push(
+            "the client asked who the server is in a recording of its own just before; what was \
+             answered is kept in front of this one"
+                .to_owned(),
         );
     }
 
@@ -314,8 +365,8 @@ impl Log {
         let unscanned = |action: Action| action == Action::Unscanned;
         if !self.warned_of_depth && redaction.hits.iter().any(|hit| unscanned(hit.action)) {
             self.warned_of_depth = true;
-            self.warnings.push(format!(
-                "message {} could not be searched for secrets to its end and is recorded as it came",
+            self.notices.push(format!(
+                "warning: message {} could not be searched for secrets to its end and is recorded as it came",
                 self.count
             ));
         }
@@ -329,7 +380,7 @@ impl Log {
         let place = origin.place();
         let entry = MessageText {
             seq: i64::from(self.count),
-            t_offset_ms: i64::try_from(origin.at.as_millis()).unwrap_or(i64::MAX),
+            t_offset_ms: milliseconds(origin.at),
             sender: origin.sender,
             kind: what.kind,
             method: method.as_deref(),
@@ -340,8 +391,13 @@ impl Log {
             channel: place.channel,
             batch: what.batch,
         };
-        message(&entry, self.count == 0, &mut self.text);
+        self.put(&entry);
+    }
+
+    fn put(&mut self, entry: &MessageText<'_>) {
+        message(entry, self.count == 0, &mut self.text);
         self.count = self.count.saturating_add(1);
+        self.at = entry.t_offset_ms;
     }
 }
 
@@ -353,6 +409,10 @@ struct What<'a> {
     /// The method of the request that it answers.
     answers: Option<&'a str>,
     batch: Option<u32>,
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Whether an id is one that the format names beside the payload.
@@ -427,6 +487,20 @@ impl Head {
         if server.is_some() && server != self.server_info {
             self.server_info = server;
             self.changed = true;
+        }
+    }
+
+    /// Takes what the head of a probe tells and this one does not.
+    fn take_over(&mut self, probe: &Probe) {
+        let pairs = [
+            (&mut self.protocol_version, probe.protocol_version()),
+            (&mut self.server_info, probe.server_info()),
+        ];
+        for (own, told) in pairs {
+            if let (None, Some(told)) = (&own, told) {
+                *own = Some(told.to_owned());
+                self.changed = true;
+            }
         }
     }
 

@@ -2,9 +2,11 @@
 //! at the end.
 
 use super::checkpoint::{Checkpoint, Unfinished, closing};
+use super::probe::Probe;
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
 use crate::cassette::file::{resolve, save_atomically};
+use crate::redact::Manifest;
 use crate::wire::json::MAX_INPUT;
 use crate::wire::lane::Lane;
 use std::fs;
@@ -39,6 +41,8 @@ pub(crate) struct Recording {
     recorder: Recorder,
     interval: Option<Duration>,
     started: SystemTime,
+    /// The rules of redaction, until a probe with the same ones was looked for.
+    rules: Option<Manifest>,
     checkpoint: Option<Checkpoint>,
     /// Messages that are to be appended.
     pending: String,
@@ -130,6 +134,7 @@ impl Recording {
         } = begin;
         Recording {
             target,
+            rules: Some(recorder.redactor.manifest(&recorder.recorded_at)),
             recorder: Recorder::new(recorder),
             interval,
             started,
@@ -145,6 +150,11 @@ impl Recording {
 
     /// See [`Recorder::observe`].
     pub(crate) fn observe(&mut self, at: Duration, sender: Sender, lane: Lane, bytes: &[u8]) {
+        if let Some(rules) = self.rules.take()
+            && let Some(probe) = Probe::before(&self.target, self.started, &rules)
+        {
+            self.recorder.offer(probe);
+        }
         self.recorder.observe(at, sender, lane, bytes);
         if self.recorder.pending() > MUCH {
             self.flush(at);
@@ -159,8 +169,7 @@ impl Recording {
     /// What the user should be told.
     pub(crate) fn take_notices(&mut self) -> Vec<String> {
         let mut notices = std::mem::take(&mut self.notices);
-        let warnings = self.recorder.take_warnings();
-        notices.extend(warnings.into_iter().map(|text| format!("warning: {text}")));
+        notices.extend(self.recorder.take_notices());
         notices
     }
 
@@ -196,7 +205,8 @@ impl Recording {
             Some(checkpoint) => checkpoint,
             None => {
                 let path = Checkpoint::path_of(&self.target);
-                if path.exists() {
+                let is_taken_over = self.recorder.begins_with_probe();
+                if path.exists() && !is_taken_over {
                     self.notices.push(format!(
                         "{} is what a recording left that was killed; it is replaced now",
                         path.display()
@@ -317,7 +327,7 @@ impl Recording {
         };
         let count = checkpoint.messages();
         if let Err(source) = written {
-            let kept = checkpoint.path().exists().then(|| checkpoint.path());
+            let kept = checkpoint.is_in_place().then(|| checkpoint.path());
             return Err(not_saved(source, kept, count));
         }
         checkpoint

@@ -214,7 +214,7 @@ impl Manifest {
     }
 
     /// Whether the two name the same rules, whenever they were applied.
-    pub(super) fn is_same_as(&self, other: &Manifest) -> bool {
+    pub(crate) fn is_same_as(&self, other: &Manifest) -> bool {
         let undated = |manifest: &Manifest| Manifest {
             applied_at: None,
             ..manifest.clone()

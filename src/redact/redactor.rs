@@ -216,7 +216,7 @@ impl Redactor {
         let warning = |active: &Active| {
             format!(
                 "rule {} replaces in both directions, so that different values in requests \
-                 become equal and replay cannot tell them apart; use strategy = \"hash\" or \
+                 collapse into one and replay cannot tell them apart; use strategy = \"hash\" or \
                  direction = \"server\"",
                 active.rule.id
             )

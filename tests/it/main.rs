@@ -29,6 +29,7 @@ mod loading;
 mod record_bytes;
 mod record_claims;
 mod record_end;
+mod record_probe;
 mod record_session;
 mod recorder;
 mod recordings;

@@ -56,7 +56,11 @@ fn a_live_claim_is_honoured_with_who_holds_it_and_what_to_do() {
     let run = start(folder.path(), &["--claim-wait", "0.1"]).finish();
     assert_eq!(run.code, 6, "{}", run.all());
     let holder = format!("pid {} on {}, started 6", std::process::id(), host());
-    for part in ["held for writing by", &holder, "--force to break the claim"] {
+    for part in [
+        "held for writing by gw1 (",
+        &holder,
+        "--force to break the claim",
+    ] {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
     assert_eq!(files(folder.path()), ["c.mcp.json.claim"]);
@@ -117,7 +121,7 @@ fn force_breaks_a_claim_and_the_broken_one_is_not_released_by_its_first_holder()
     assert!(files(folder.path()).contains(&"c.mcp.json.claim".to_owned()));
     let run = second.finish();
     assert!(
-        run.stderr.contains("--force breaks the claim"),
+        run.stderr.contains("--force breaks the live claim"),
         "{}",
         run.stderr
     );

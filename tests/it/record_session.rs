@@ -90,6 +90,37 @@ fn a_session_becomes_a_cassette_that_every_command_reads() {
 }
 
 #[test]
+fn a_recording_without_rules_says_that_none_ran() {
+    let folder = tempdir().unwrap();
+    let server = wire_server();
+    let server = [server.as_os_str(), "answer".as_ref()];
+    let mut session = Recorder::start(folder.path(), &["--no-default-redactions"], server);
+    session.ping(1);
+    assert_eq!(session.finish().code, 0);
+    let text = std::fs::read_to_string(folder.path().join("c.mcp.json")).unwrap();
+    let cassette: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let manifest = &cassette["redaction"];
+    assert_eq!(manifest["packs"], serde_json::json!([]), "{text}");
+    assert_eq!(manifest["rule_ids"], serde_json::json!([]));
+    assert_eq!(manifest["structural"], serde_json::json!([]));
+    assert_eq!(manifest["backends"], serde_json::json!(["structural"]));
+}
+
+#[test]
+fn a_rule_that_makes_requests_equal_is_warned_of() {
+    let folder = tempdir().unwrap();
+    let pack = "version = 1\nid = \"p\"\n[[rules]]\nid = \"r\"\nlabel = \"R\"\nregex = \"secret\"\n\
+        strategy = \"replace\"\ndirection = \"both\"\n";
+    let pack = write(folder.path(), "pack.toml", pack);
+    let server = wire_server();
+    let server = [server.as_os_str(), "answer".as_ref()];
+    let flags = ["--pii-pack", pack.to_str().unwrap()];
+    let run = Recorder::start(folder.path(), &flags, server).finish();
+    assert_eq!(run.code, 0, "{}", run.all());
+    assert!(run.stderr.contains("collapse into one"), "{}", run.stderr);
+}
+
+#[test]
 fn definitions_that_are_recorded_keep_their_words() {
     let folder = tempdir().unwrap();
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"token":{"type":"string"}}}}]}}"#;
