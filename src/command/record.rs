@@ -2,10 +2,10 @@
 
 use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
 use crate::cassette::Transport;
-use crate::cassette::file::save_atomically;
+use crate::cassette::file::{resolve, save_atomically};
 use crate::record::{
     Begin, Claim, ClaimError, ClaimOptions, NotSaved, Options as RecorderOptions, Recording, Saved,
-    check_output,
+    check_output, check_room,
 };
 use crate::redact::Redactor;
 use crate::report::visible;
@@ -130,7 +130,7 @@ fn session(
         Redactor::new(&rules).map_err(|error| Failure::could_not_run(error.to_string()))?;
     let target = check_output(&options.cassette).map_err(Failure::could_not_run)?;
     if let Some(report) = &options.report {
-        check_report(report).map_err(Failure::could_not_run)?;
+        check_report(report, &target).map_err(Failure::could_not_run)?;
     }
     let claim = Claim::acquire(&target, &options.claim, &|text| voice.say(text));
     let claim = claim.map_err(|error| Failure {
@@ -140,6 +140,7 @@ fn session(
         },
         message: error.to_string(),
     })?;
+    check_room(&target, options.checkpoint.is_some()).map_err(Failure::could_not_run)?;
     announce(options, context, &redactor, &target, voice);
     let speaker = voice.clone();
     let recorded = stdio::record(Plan {
@@ -258,11 +259,35 @@ fn not_saved(error: &NotSaved) -> String {
     format!("{error}; the traffic itself was passed on whole")
 }
 
+/// Whether two paths, of which nothing need be there, name one file.
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    let directory = |path: &Path| match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.canonicalize().ok(),
+        _ => Path::new(".").canonicalize().ok(),
+    };
+    one.file_name() == other.file_name() && directory(one) == directory(other)
+}
+
 /// Whether the report can be expected to be writable in the end.
-fn check_report(path: &Path) -> Result<(), String> {
+fn check_report(path: &Path, cassette: &Path) -> Result<(), String> {
     let shown = path.display();
-    if path.is_dir() {
-        return Err(format!("--report {shown} is a directory, not a file"));
+    match path.metadata() {
+        Ok(meta) if meta.is_dir() => {
+            return Err(format!("--report {shown} is a directory, not a file"));
+        }
+        Ok(meta) if !meta.is_file() => {
+            return Err(format!("--report {shown} is not a regular file"));
+        }
+        _ => {}
+    }
+    let report = resolve(path).map_err(|error| format!("--report {shown}: {error}"))?;
+    let is_taken = ["", ".partial", ".claim"].iter().any(|ending| {
+        let mut name = cassette.as_os_str().to_owned();
+        name.push(ending);
+        is_same_place(&report, Path::new(&name))
+    });
+    if is_taken {
+        return Err(format!("--report {shown} is a file of the cassette itself"));
     }
     let parent = path
         .parent()

@@ -37,6 +37,20 @@ impl Checkpoint {
         PathBuf::from(name)
     }
 
+    /// Whether one can be expected to be writable.
+    ///
+    /// # Errors
+    ///
+    /// The file system refuses a file there, or something else is there.
+    pub(super) fn check(target: &Path) -> io::Result<()> {
+        let path = Checkpoint::path_of(target);
+        if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let (temporary, _) = create_beside(&path)?;
+        fs::remove_file(temporary)
+    }
+
     /// Begins one with a head and no messages, in place of what an earlier recording left.
     pub(super) fn create(target: &Path, head: &str) -> io::Result<Checkpoint> {
         let path = Checkpoint::path_of(target);

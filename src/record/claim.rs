@@ -4,6 +4,7 @@
 //! it owns the cassette until it removes it. A claim whose owner is gone is stale and is taken
 //! over; what counts as gone is in [`Claim::acquire`].
 
+use crate::regular_file;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant, SystemTime};
 const OLDEST: Duration = Duration::from_secs(4 * 60 * 60);
 /// A claim that cannot be read is one that is being written, for this long.
 const UNREADABLE: Duration = Duration::from_secs(5);
+/// What is longer than this is no claim, in bytes.
+const LONGEST: u64 = 64 << 10;
 /// A claim younger than this is waited for as long, because some clients start the same
 /// command twice and kill the first at once.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -101,16 +104,25 @@ impl Claim {
         let path = PathBuf::from(path);
         let began = Instant::now();
         let mut grace = options.wait;
+        // The clock of its host may be ahead, so that its age alone says nothing.
+        let mut seen: Option<(Option<String>, Duration)> = None;
         loop {
             let holder = match attempt(&path, target, options, notice) {
                 Ok(Attempt::Taken(token)) => return Ok(Claim { path, token }),
                 Ok(Attempt::Held(holder)) => holder,
                 Err(source) => return Err(ClaimError::Io { path, source }),
             };
-            if holder.age < YOUNG {
-                grace = grace.max(began.elapsed() + YOUNG.saturating_sub(holder.age));
-            }
             let waited = began.elapsed();
+            let token = holder.content.as_ref().map(|content| &content.token);
+            let since = match &seen {
+                Some((before, since)) if before.as_ref() == token => *since,
+                _ => waited,
+            };
+            seen = Some((token.cloned(), since));
+            if holder.age < YOUNG {
+                let grown_up = waited + YOUNG.saturating_sub(holder.age);
+                grace = grace.max(grown_up.min(since + YOUNG));
+            }
             if waited >= grace {
                 return Err(ClaimError::Held {
                     cassette: target.to_owned(),
@@ -241,7 +253,9 @@ fn create(path: &Path) -> io::Result<String> {
 }
 
 fn read(path: &Path) -> Option<Content> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    // Not from a pipe, which would be waited for.
+    let bytes = regular_file::bytes(path, LONGEST).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 impl Content {
@@ -255,7 +269,8 @@ impl Content {
 
 /// The holder of a claim that is there.
 fn holder(path: &Path) -> Option<Holder> {
-    let meta = fs::metadata(path).ok()?;
+    // A link that leads nowhere is a claim too: none can be made while it is there.
+    let meta = fs::symlink_metadata(path).ok()?;
     let content = read(path);
     let since_written = || {
         let modified = meta.modified().ok()?;

@@ -17,4 +17,4 @@ mod tests;
 
 pub(crate) use claim::{Claim, ClaimError, ClaimOptions};
 pub(crate) use recorder::Options;
-pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output};
+pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output, check_room};

@@ -5,7 +5,7 @@ use super::checkpoint::{Checkpoint, Unfinished, closing};
 use super::probe::Probe;
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
-use crate::cassette::file::{resolve, save_atomically};
+use crate::cassette::file::{create_beside, resolve, save_atomically};
 use crate::redact::Manifest;
 use crate::wire::json::MAX_INPUT;
 use crate::wire::lane::Lane;
@@ -98,7 +98,9 @@ impl NotSaved {
 pub(crate) fn check_output(path: &Path) -> Result<PathBuf, String> {
     let shown = path.display();
     let target = resolve(path).map_err(|error| format!("--cassette {shown}: {error}"))?;
-    if target.file_name().is_none() {
+    let last = target.as_os_str().as_encoded_bytes().last();
+    let is_directory = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
+    if target.file_name().is_none() || is_directory {
         return Err(format!("--cassette {shown} names no file"));
     }
     match fs::metadata(&target) {
@@ -122,6 +124,23 @@ pub(crate) fn check_output(path: &Path) -> Result<PathBuf, String> {
         })?;
     }
     Ok(target)
+}
+
+/// Finds out whether the directory takes the files that a recording makes, before anything is
+/// said that would be lost.
+///
+/// # Errors
+///
+/// It does not, or something else has the name of the checkpoint.
+pub(crate) fn check_room(target: &Path, with_checkpoint: bool) -> Result<(), String> {
+    let (path, checked) = match with_checkpoint {
+        true => (Checkpoint::path_of(target), Checkpoint::check(target)),
+        false => {
+            let made = create_beside(target).and_then(|(path, _)| fs::remove_file(path));
+            (target.to_owned(), made)
+        }
+    };
+    checked.map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 
 impl Recording {
@@ -205,17 +224,17 @@ impl Recording {
             Some(checkpoint) => checkpoint,
             None => {
                 let path = Checkpoint::path_of(&self.target);
-                let is_taken_over = self.recorder.begins_with_probe();
-                if path.exists() && !is_taken_over {
+                let is_left_over = path.exists() && !self.recorder.begins_with_probe();
+                let head = self.recorder.head();
+                let created = Checkpoint::create(&self.target, &head)?;
+                self.stale_head = false;
+                if is_left_over {
                     self.notices.push(format!(
-                        "{} is what a recording left that was killed; it is replaced now",
+                        "{} was what a recording left that was killed; it is replaced now",
                         path.display()
                     ));
                 }
-                self.stale_head = false;
-                let head = self.recorder.head();
-                self.checkpoint
-                    .insert(Checkpoint::create(&self.target, &head)?)
+                self.checkpoint.insert(created)
             }
         };
         if self.stale_head {
@@ -289,14 +308,21 @@ impl Recording {
     }
 
     fn save_at_once(&mut self, interrupted: bool) -> Result<(), NotSaved> {
-        let mut text = self.recorder.head();
-        text.push_str(&self.recorder.take_messages());
-        text.push_str(&closing(true, interrupted));
+        self.pending.push_str(&self.recorder.take_messages());
+        let text = self.whole(interrupted);
         save_atomically(&self.target, text.as_bytes()).map_err(|source| NotSaved {
             target: self.target.clone(),
             source,
             what: "the recording is lost".to_owned(),
         })
+    }
+
+    /// The text of the cassette, of which nothing was written so far.
+    fn whole(&self, interrupted: bool) -> String {
+        let mut text = self.recorder.head();
+        text.push_str(&self.pending);
+        text.push_str(&closing(true, interrupted));
+        text
     }
 
     fn save_checkpoint(&mut self, interrupted: bool) -> Result<(), NotSaved> {
@@ -321,8 +347,14 @@ impl Recording {
             },
         };
         let Some(checkpoint) = self.checkpoint.take() else {
-            let source = written.err();
-            let source = source.unwrap_or_else(|| io::Error::other("there is no checkpoint"));
+            // All of it is still in memory.
+            let source = match written {
+                Err(source) if self.given_up => source,
+                _ => match save_atomically(&self.target, self.whole(interrupted).as_bytes()) {
+                    Ok(()) => return Ok(()),
+                    Err(source) => source,
+                },
+            };
             return Err(not_saved(source, None, 0));
         };
         let count = checkpoint.messages();

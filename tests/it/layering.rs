@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "replay",
         &["wire", "secrets", "cassette", "redact", "matching"],
     ),
-    ("record", &["wire", "cassette", "redact"]),
+    ("record", &["wire", "regular_file", "cassette", "redact"]),
     ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",

@@ -111,6 +111,30 @@ fn a_claim_that_cannot_be_read_is_stale_after_five_seconds() {
 }
 
 #[test]
+fn a_claim_from_a_clock_that_is_ahead_is_not_waited_for_without_end() {
+    let folder = tempdir().unwrap();
+    let text = "{\"pid\":1,\"host\":\"another-host\",\"created_at\":\"2999-01-01T00:00:00Z\",\"token\":\"t\"}";
+    write(folder.path(), "c.mcp.json.claim", text);
+    let run = start(folder.path(), &[]).finish();
+    assert_eq!(run.code, 6, "{}", run.all());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_the_place_of_a_claim_is_stale_like_one_that_cannot_be_read() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("c.mcp.json.claim");
+    std::os::unix::fs::symlink("nowhere", &path).unwrap();
+    let wait = ["--claim-wait", "60"];
+    assert_eq!(start(folder.path(), &wait).finish().code, 0);
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo runs").success());
+    // Opening it would wait for a writer.
+    assert_eq!(start(folder.path(), &wait).finish().code, 0);
+    assert_eq!(files(folder.path()), [""; 0]);
+}
+
+#[test]
 fn force_breaks_a_claim_and_the_broken_one_is_not_released_by_its_first_holder() {
     let folder = tempdir().unwrap();
     let mut first = start(folder.path(), &[]);

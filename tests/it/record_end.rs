@@ -234,6 +234,43 @@ fn a_vanished_directory_stops_the_recording_and_not_the_traffic() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_takes_nothing_is_told_and_the_answers_are_recorded() {
+    let folder = tempdir().unwrap();
+    crate::support::write(folder.path(), "requests", ping(1) + "\n");
+    let output = command(folder.path())
+        .args(["record", "--cassette", "c.mcp.json", "--"])
+        .arg(wire_server())
+        .arg("answer")
+        .stdin(fs::File::open(folder.path().join("requests")).unwrap())
+        .stdout(fs::File::options().write(true).open("/dev/full").unwrap())
+        .output();
+    let run = crate::support::finish(output.unwrap());
+    assert!(
+        run.stderr.contains("standard output cannot be written"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(load(folder.path()).messages().len(), 2);
+}
+
+#[test]
+fn a_server_that_closes_its_output_and_lives_is_told_and_ended() {
+    let folder = tempdir().unwrap();
+    let script = "echo '{\"method\":\"ready\"}'; exec >&-; sleep 600";
+    let mut session = Recorder::start(folder.path(), &[], ["sh", "-c", script]);
+    session.receive();
+    let run = session.wait();
+    assert_eq!(run.code, 0, "{}", run.all());
+    assert!(
+        run.stderr.contains("closed its output while"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(load(folder.path()).messages().len(), 1);
+}
+
 #[test]
 fn without_checkpoints_there_is_no_partial_and_the_cassette_is_the_same() {
     let folder = tempdir().unwrap();

@@ -329,6 +329,47 @@ fn an_output_that_cannot_be_written_is_refused_before_the_server_starts() {
 }
 
 #[test]
+fn what_would_fail_at_the_end_is_refused_before_the_server_starts() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("d.mcp.json.partial")).unwrap();
+    let long = "a".repeat(240);
+    for (cassette, report, said) in [
+        (
+            "d.mcp.json",
+            "r.json",
+            "d.mcp.json.partial cannot be written",
+        ),
+        (&long, "r.json", ".partial cannot be written"),
+        ("new/", "r.json", "names no file"),
+        ("c.mcp.json", "c.mcp.json", "a file of the cassette itself"),
+        (
+            "c.mcp.json",
+            "./c.mcp.json.partial",
+            "a file of the cassette itself",
+        ),
+        (
+            "c.mcp.json",
+            "d.mcp.json.partial/../c.mcp.json.claim",
+            "a file of the cassette itself",
+        ),
+    ] {
+        let arguments = [
+            "record",
+            "--cassette",
+            cassette,
+            "--report",
+            report,
+            "--",
+            "no-such-program",
+        ];
+        let run = run_in(folder.path(), &arguments, &[]);
+        assert_eq!(run.code, 2, "{cassette}: {}", run.all());
+        assert!(run.stderr.contains(said), "{cassette}: {}", run.stderr);
+        assert_eq!(files(folder.path()), ["d.mcp.json.partial"]);
+    }
+}
+
+#[test]
 fn a_command_is_taken_verbatim_after_the_two_dashes() {
     let folder = tempdir().unwrap();
     let output = command(folder.path())

@@ -153,8 +153,18 @@ impl Tap {
                 queue.push(began.elapsed(), Sender::Server, bytes.clone(), || {
                     full(&*notice)
                 });
-                if client_reads && pipe::write(&mut stdout, bytes.as_slice()).is_err() {
+                let written = match client_reads {
+                    true => pipe::write(&mut stdout, bytes.as_slice()),
+                    false => Ok(()),
+                };
+                if let Err(error) = written {
                     client_reads = false;
+                    if error.kind() != io::ErrorKind::BrokenPipe {
+                        notice(&format!(
+                            "warning: standard output cannot be written: {error}; what the server says \
+                             does not reach the client"
+                        ));
+                    }
                     let _ = events.send(Event::ClientLeft);
                 }
             }

@@ -197,7 +197,15 @@ impl<'a> Watch<'a> {
                 ));
                 self.terminate(TO_KILL);
             }
-            Step::Terminate => self.terminate(TO_KILL),
+            Step::Terminate => {
+                if self.server_ended && self.exited.is_none() && !self.client_ended {
+                    self.say(
+                        "the server closed its output while the client was connected, and runs on; \
+                         it is ended",
+                    );
+                }
+                self.terminate(TO_KILL);
+            }
             Step::Kill => {
                 self.group.kill();
                 self.next = Some((Instant::now() + TO_GIVE_UP, Step::GiveUp));
