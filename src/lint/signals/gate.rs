@@ -7,7 +7,7 @@
 //! where a word begins with the first four letters of one of its anchors.
 
 use super::language::{LANGUAGES, Language, Letters};
-use super::lexicon::{is_anchor, words_of};
+use super::lexicon::anchors_of;
 use super::vocabulary::Word;
 use std::sync::OnceLock;
 
@@ -114,6 +114,8 @@ const KEY: usize = 4;
 
 /// The beginnings of the anchors of all languages with Latin letters.
 struct Beginnings {
+    /// One bit for each pair of bytes that a key begins with. Most words end here.
+    pairs: Vec<u64>,
     /// One bit for each hash of a key.
     bits: Vec<u64>,
     /// Sorted by key.
@@ -128,7 +130,7 @@ fn latin(folded: &str) -> Set {
     let mut set = 0;
     let mut inside = false;
     for (at, byte) in bytes.iter().enumerate() {
-        let letter = byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        let letter = is_letter(*byte);
         if letter && !inside {
             set |= beginnings.languages(bytes.get(at..).unwrap_or_default());
         }
@@ -140,6 +142,7 @@ fn latin(folded: &str) -> Set {
 impl Beginnings {
     fn new() -> Beginnings {
         let mut beginnings = Beginnings {
+            pairs: vec![0; 1 << 10],
             bits: vec![0; 1 << 10],
             anchors: Vec::new(),
         };
@@ -147,11 +150,15 @@ impl Beginnings {
             if language.letters != Letters::Latin {
                 continue;
             }
-            for word in words_of(language.file).filter(|word| is_anchor(word.concept)) {
+            for word in anchors_of(language.file) {
                 let key = key(word.text.as_bytes());
                 let (index, bit) = place(key);
                 if let Some(bits) = beginnings.bits.get_mut(index) {
                     *bits |= bit;
+                }
+                let (index, bit) = pair(word.text.as_bytes());
+                if let Some(pairs) = beginnings.pairs.get_mut(index) {
+                    *pairs |= bit;
                 }
                 beginnings.anchors.push((key, word, 1 << at));
             }
@@ -162,6 +169,10 @@ impl Beginnings {
 
     #[inline]
     fn languages(&self, rest: &[u8]) -> Set {
+        let (index, bit) = pair(rest);
+        if self.pairs.get(index).is_none_or(|pairs| pairs & bit == 0) {
+            return 0;
+        }
         let key = key(rest);
         let (index, bit) = place(key);
         if self.bits.get(index).is_none_or(|bits| bits & bit == 0) {
@@ -178,12 +189,29 @@ impl Beginnings {
     }
 }
 
+/// Where the first two bytes of a word have their bit; what ends it counts as a space.
+#[inline]
+fn pair(bytes: &[u8]) -> (usize, u64) {
+    let (first, second) = match *bytes {
+        [first, second, ..] if is_letter(second) => (first, second),
+        [first, ..] => (first, b' '),
+        [] => (b' ', b' '),
+    };
+    let at = usize::from(first) << 8 | usize::from(second);
+    (at >> 6, 1 << (at & 63))
+}
+
+#[inline]
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
 /// Whether the bytes begin with the word, and it ends there or may go on.
 fn begins_with(bytes: &[u8], word: Word) -> bool {
     let behind = bytes.strip_prefix(word.text.as_bytes());
     behind.is_some_and(|behind| {
-        let next = behind.first();
-        word.stem || !next.is_some_and(|next| next.is_ascii_alphanumeric() || !next.is_ascii())
+        let next = behind.first().copied();
+        word.stem || !next.is_some_and(is_letter)
     })
 }
 
