@@ -4,7 +4,7 @@
 //! language of another script is out of the question where no letter of the script
 //! occurs. The languages with Latin letters are told apart by their own words: every
 //! combination has an anchor (`lexicon::is_anchor`), so a language is in question only
-//! where a word begins with the first four letters of one of its anchors.
+//! where a word begins with the first four bytes of one of its anchors.
 
 use super::language::{LANGUAGES, Language, Letters};
 use super::lexicon::anchors_of;
@@ -174,6 +174,15 @@ impl Beginnings {
             return 0;
         }
         let key = key(rest);
+        let mut set = self.languages_at(key, rest);
+        if let Some(short) = short_key(key) {
+            set |= self.languages_at(short, rest);
+        }
+        set
+    }
+
+    #[inline]
+    fn languages_at(&self, key: u32, rest: &[u8]) -> Set {
         let (index, bit) = place(key);
         if self.bits.get(index).is_none_or(|bits| bits & bit == 0) {
             return 0;
@@ -189,12 +198,12 @@ impl Beginnings {
     }
 }
 
-/// Where the first two bytes of a word have their bit; what ends it counts as a space.
+/// Where the first two bytes of a word have their bit.
 #[inline]
 fn pair(bytes: &[u8]) -> (usize, u64) {
     let (first, second) = match *bytes {
-        [first, second, ..] if is_letter(second) => (first, second),
-        [first, ..] => (first, b' '),
+        [first, second, ..] => (first, second),
+        [first] => (first, b' '),
         [] => (b' ', b' '),
     };
     let at = usize::from(first) << 8 | usize::from(second);
@@ -215,16 +224,32 @@ fn begins_with(bytes: &[u8], word: Word) -> bool {
     })
 }
 
-/// The first letters of a word; what ends it counts as a space.
+/// The first bytes of a word or phrase, with spaces behind the end of the text.
+#[inline]
 fn key(bytes: &[u8]) -> u32 {
+    if let Some(first) = bytes.first_chunk::<KEY>() {
+        return u32::from_le_bytes(*first);
+    }
     let mut key = [b' '; KEY];
     for (slot, byte) in key.iter_mut().zip(bytes) {
-        if !byte.is_ascii_alphanumeric() && byte.is_ascii() {
-            break;
-        }
         *slot = *byte;
     }
     u32::from_le_bytes(key)
+}
+
+/// The key of a word of two or three letters with something else behind it than spaces.
+#[inline]
+fn short_key(key: u32) -> Option<u32> {
+    let [first, second, third, fourth] = key.to_le_bytes();
+    let short = if !is_letter(third) {
+        [first, second, b' ', b' ']
+    } else if !is_letter(fourth) {
+        [first, second, third, b' ']
+    } else {
+        return None;
+    };
+    let short = u32::from_le_bytes(short);
+    (short != key).then_some(short)
 }
 
 fn place(key: u32) -> (usize, u64) {
