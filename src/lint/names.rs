@@ -168,9 +168,117 @@ pub(crate) fn look_alike_key(name: &str) -> String {
     drawn.trim().replace("rn", "m").replace("vv", "w")
 }
 
+/// Where a capital `I` stands for an `l` in a name: alone among small letters, before a
+/// vowel, as in `Iist` and `fiIe`. Words that begin with `I` seldom go on with one.
+pub(crate) fn capital_for_l(name: &str) -> Option<usize> {
+    const WORDS: &[&str] = &["am", "an", "ata", "eee", "on", "ons", "os", "ot"];
+    let (at, _) = name.match_indices('I').next()?;
+    let others = name.bytes().filter(u8::is_ascii_uppercase).count();
+    let rest = name.get(at + 1..)?;
+    let word = rest
+        .split(|c: char| !c.is_ascii_lowercase())
+        .next()
+        .unwrap_or_default();
+    let reads_on = word.len() > 1 || !name.get(..at)?.is_empty() && !word.is_empty();
+    let vowel = word.starts_with(['a', 'e', 'i', 'o', 'u']);
+    (others == 1 && reads_on && vowel && !WORDS.contains(&word)).then_some(at)
+}
+
+/// Whether the name of a parameter asks for a private file: `content_of_id_rsa`,
+/// `send_env_file`. A path or a name of one is for the user to give.
+pub(crate) fn asks_for_private_file(name: &str) -> bool {
+    const FILES: &[&str] = &[
+        "_id_rsa_",
+        "_id_ed25519_",
+        "_env_file_",
+        "_dotenv_",
+        "_etc_passwd_",
+        "_etc_shadow_",
+        "_aws_credentials_",
+        "_ssh_keys_",
+        "_ssh_private_key_",
+    ];
+    const ORDERS: &[&str] = &[
+        "_content_of_",
+        "_contents_of_",
+        "_send_",
+        "_upload_",
+        "_dump_of_",
+    ];
+    // A place, a choice or a number of it is not the file.
+    const ABOUT: &[&str] = &["path", "name", "id", "url", "enabled", "type", "size"];
+    let words: Vec<String> = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    if words
+        .last()
+        .is_some_and(|word| ABOUT.contains(&word.as_str()))
+    {
+        return false;
+    }
+    let joined = format!("_{}_", words.join("_"));
+    let has = |parts: &[&str]| parts.iter().any(|part| joined.contains(part));
+    has(FILES) && has(ORDERS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_capital_that_is_drawn_like_an_l_is_found_in_small_letters_only() {
+        for name in [
+            "github_Iist_issues",
+            "read_fiIe",
+            "deIete_all",
+            "Iogin",
+            "upIoad",
+        ] {
+            assert!(capital_for_l(name).is_some(), "{name}");
+        }
+        for name in [
+            "list_issues",
+            "includeImage",
+            "resourceId",
+            "get_Id",
+            "show_Info",
+            "Invoice",
+            "aws_Iam",
+            "app_Ios",
+            "API-post-search",
+            "IoTDevice",
+            "getItem",
+            "I",
+            "",
+        ] {
+            assert_eq!(capital_for_l(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_ask_for_a_private_file_are_told_from_names_of_its_place() {
+        for name in [
+            "content_of_home_ssh_id_rsa",
+            "send_env_file_first",
+            "Contents-Of-Etc-Passwd",
+        ] {
+            assert!(asks_for_private_file(name), "{name}");
+        }
+        for name in [
+            "env_file",
+            "id_rsa_path",
+            "send_env_file_path",
+            "ssh_keys",
+            "content",
+            "upload_file",
+            "content_of_message",
+            "",
+        ] {
+            assert!(!asks_for_private_file(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_mixed_name_lists_its_scripts_and_the_substituted_character() {

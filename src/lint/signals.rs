@@ -6,17 +6,22 @@
 //! word for what came before and a word for instructions; a negation, a verb of
 //! telling and a person. One common word alone is never a signal.
 
+mod abroad;
 mod clause;
 mod concealment;
 mod exfiltration;
+mod gate;
+mod language;
+mod lexicon;
 mod orders;
 mod overrides;
+mod spelling;
 mod vocabulary;
 
+use super::rewritten::Rewritten;
 use std::collections::BTreeMap;
 use std::ops::Range;
-pub(crate) use vocabulary::Amount;
-use vocabulary::{Concept, vocabulary};
+use vocabulary::{Concept, Word, vocabulary};
 
 /// What a combination of words asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,11 +90,26 @@ pub(crate) struct Signal {
 /// The signals of a folded text (lower case, single spaces), at most one of a kind
 /// and strength, in order of kind.
 pub(crate) fn read(folded: &str) -> Vec<Signal> {
+    let mut found = Found::new();
+    read_english(folded, &mut found);
+    read_abroad(folded, &mut found);
+    found
+        .into_iter()
+        .map(|((kind, strength), range)| Signal {
+            kind,
+            strength,
+            range,
+        })
+        .collect()
+}
+
+type Found = BTreeMap<(SignalKind, Strength), Range<usize>>;
+
+fn read_english(folded: &str, found: &mut Found) {
     let hits = Hits::find(folded);
     if hits.list.is_empty() {
-        return Vec::new();
+        return;
     }
-    let mut found: BTreeMap<(SignalKind, Strength), Range<usize>> = BTreeMap::new();
     let mut add = |kind, strength, range: Range<usize>| {
         let quoted = hits.quotation(&range);
         let strength = quoted
@@ -102,33 +122,75 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
     hits.exfiltration(&mut add);
     hits.roles(&mut add);
     hits.orders(&mut add);
-    found
-        .into_iter()
-        .map(|((kind, strength), range)| Signal {
-            kind,
-            strength,
-            range,
-        })
-        .collect()
+}
+
+/// The signals in the other languages that the text may be written in, each from words
+/// of that language alone.
+fn read_abroad(folded: &str, found: &mut Found) {
+    let mut languages = gate::languages(folded).peekable();
+    if languages.peek().is_none() {
+        return;
+    }
+    let evened = spelling::evened(folded);
+    let text = evened.as_ref().map_or(folded, Rewritten::text);
+    for language in languages {
+        for (kind, strength, range) in abroad::read(text, language) {
+            let range = match &evened {
+                Some(evened) => evened.original_range(range),
+                None => range,
+            };
+            found.entry((kind, strength)).or_insert(range);
+        }
+    }
 }
 
 /// Whether a folded text has the words that at least one signal is made of. A quick
 /// look that never says no to a text that [`read`] finds something in.
-///
-/// `amount` tells how much text there is in all.
-pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
-    if !vocabulary().has_anchor(folded, amount) {
+pub(crate) fn may_signal(folded: &str) -> bool {
+    may_signal_in_english(folded) || may_signal_abroad(folded)
+}
+
+fn may_signal_in_english(folded: &str) -> bool {
+    vocabulary().has_anchor(folded)
+        && completes(
+            COMBINATIONS,
+            vocabulary()
+                .find(folded)
+                .filter(|(word, range)| stands_alone(folded, range.clone(), word.stem)),
+        )
+}
+
+fn may_signal_abroad(folded: &str) -> bool {
+    let mut languages = gate::languages(folded).peekable();
+    if languages.peek().is_none() {
         return false;
     }
+    let evened = spelling::evened(folded);
+    let text = evened.as_ref().map_or(folded, Rewritten::text);
+    languages.any(|language| {
+        language.lexicon().has_anchor(text)
+            && completes(
+                abroad::COMBINATIONS,
+                language
+                    .lexicon()
+                    .find(text)
+                    .filter(|(word, range)| language.stands_alone(text, range.clone(), word.stem)),
+            )
+    })
+}
+
+/// Whether the words complete one of the combinations.
+fn completes(
+    combinations: &[&[Concept]],
+    words: impl Iterator<Item = (Word, Range<usize>)>,
+) -> bool {
     let mut seen = 0_u32;
-    for (word, range) in vocabulary().find(folded) {
+    for (word, _) in words {
         let bit = word.concept.bit();
-        if seen & bit == 0 && stands_alone(folded, range, word.stem) {
+        if seen & bit == 0 {
             seen |= bit;
-            if COMBINATIONS
-                .iter()
-                .any(|concepts| is_complete(concepts, seen))
-            {
+            let mut combinations = combinations.iter();
+            if combinations.any(|concepts| is_complete(concepts, seen)) {
                 return true;
             }
         }
@@ -312,6 +374,14 @@ fn stands_alone(text: &str, range: Range<usize>, stem: bool) -> bool {
     !cut_before && !cut_after
 }
 
+/// Whether the bytes begin with what ends a sentence in other scripts: the ideographic
+/// full stop, the danda, the Arabic question mark and semicolon.
+fn ends_elsewhere(bytes: &[u8]) -> bool {
+    ["。", "।", "॥", "؟", "؛"]
+        .iter()
+        .any(|end| bytes.starts_with(end.as_bytes()))
+}
+
 /// Gives each hit the number of the sentence that it begins in, and the start of its clause.
 fn number_sentences(text: &str, hits: &mut [Hit]) {
     let bytes = text.as_bytes();
@@ -320,12 +390,16 @@ fn number_sentences(text: &str, hits: &mut [Hit]) {
         while at < hit.start {
             let next = bytes.get(at + 1);
             let ends = match bytes.get(at) {
-                Some(b'.' | b'!' | b'?') => {
-                    matches!(next, None | Some(b' ' | b'"' | b'\'' | b')' | b'<'))
+                Some(b'.') => matches!(next, None | Some(b' ' | b'"' | b'\'' | b')' | b'<')),
+                // Where words are not set apart, nothing stands behind these either.
+                Some(b'!' | b'?') => {
+                    matches!(
+                        next,
+                        None | Some(b' ' | b'"' | b'\'' | b')' | b'<' | 0x80..)
+                    )
                 }
                 Some(b';') => true,
-                // The ideographic full stop, and the full-width `!` and `?`.
-                Some(0xe3) => bytes.get(at + 1..at + 3) == Some(&[0x80, 0x82]),
+                Some(0xd8 | 0xe0 | 0xe3) => ends_elsewhere(bytes.get(at..).unwrap_or_default()),
                 _ => false,
             };
             sentence += usize::from(ends);
@@ -404,13 +478,7 @@ mod tests {
             ("files ignored by the user", &[]),
         ] {
             assert_eq!(labels(text), expected, "{text}");
-            assert!(
-                expected.is_empty()
-                    || [Amount::Little, Amount::Some, Amount::Much]
-                        .iter()
-                        .all(|amount| may_signal(text, *amount)),
-                "{text}"
-            );
+            assert!(expected.is_empty() || may_signal(text), "{text}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
+use crate::lint::names::asks_for_private_file;
 use crate::lint::reading::Reading;
 use crate::lint::signals::Strength;
 use crate::lint::surfaces::Surface;
@@ -29,5 +30,8 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         .or_else(|| super::injection::at_least(reading, Strength::Weak));
     if let Some(injection) = injection {
         injection.report(reading, findings, "holds injection phrasing");
+    } else if reading.surface() == Surface::SchemaName && asks_for_private_file(reading.value()) {
+        let message = format!("{} asks for a private file", reading.subject());
+        findings.text(reading, 0..reading.value().len(), message);
     }
 }

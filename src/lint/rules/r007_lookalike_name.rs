@@ -3,7 +3,7 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::names::describe_name;
+use crate::lint::names::{capital_for_l, describe_name};
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
 
@@ -29,5 +29,11 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     let whole = 0..name.len();
     if let Some(issue) = describe_name(name) {
         findings.text(reading, whole, format!("tool {}: {issue}", quoted(name)));
+    } else if let Some(at) = capital_for_l(name) {
+        let message = format!(
+            "tool {}: a capital \"I\" stands where a small \"l\" is read",
+            quoted(name)
+        );
+        findings.text(reading, at..at + 1, message);
     }
 }

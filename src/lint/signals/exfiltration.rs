@@ -187,7 +187,7 @@ impl Hits<'_> {
 
     /// Whether the path goes on to `.pub`, the half of a key that is meant to be given away,
     /// or to `.example`, which holds no value.
-    fn is_public_half(&self, path: Hit) -> bool {
+    pub(super) fn is_public_half(&self, path: Hit) -> bool {
         let rest = self.behind(path);
         let ends = |c: char| c.is_whitespace() || "`\"'(),;:<>".contains(c);
         let word = rest.split(ends).next().unwrap_or_default();
