@@ -5,7 +5,8 @@
 //! program that prints one line. Runs of all contestants are interleaved, so that
 //! a slow minute of the machine hits them all; the figures are medians, and the
 //! ratios of one run are what counts. With `MCP_CASSETTE_0_4_0` naming the
-//! executable of the Python tool, it takes part. `docs/performance.md` says what was seen.
+//! executable of the Python tool, it takes part at every size, with one run where that
+//! takes seconds. `docs/performance.md` says what was seen.
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run must stop")]
 
@@ -20,7 +21,7 @@ fn main() {
     if let [mode, path] = arguments.as_slice()
         && mode == "--validate"
     {
-        return validate(Path::new(path));
+        return common::validate(Path::new(path));
     }
     let sizes: Vec<usize> = arguments
         .iter()
@@ -38,13 +39,6 @@ fn main() {
             bench.files(size, language);
         }
     }
-}
-
-/// The comparator: read the file, check that it is JSON, keep nothing.
-fn validate(path: &Path) {
-    let bytes = std::fs::read(path).expect("a readable file");
-    let text = std::str::from_utf8(&bytes).expect("UTF-8");
-    serde_json::from_str::<serde::de::IgnoredAny>(text).expect("JSON");
 }
 
 struct Bench {
@@ -77,35 +71,15 @@ impl Bench {
     fn cold_starts(&self) {
         let small = self.write("small.mcp.json", &cassette(60_000, Language::English));
         let mut contestants = vec![
-            Contestant {
-                name: "hello world",
-                command: vec![shown(&self.hello)],
-            },
-            Contestant {
-                name: "mcp-cassette --version",
-                command: self.command(&["--version"]),
-            },
-            Contestant {
-                name: "mcp-cassette lint (60 KB)",
-                command: self.command(&["lint", "--no-config", &small]),
-            },
-            Contestant {
-                name: "validation (60 KB)",
-                command: Self::validation(&small),
-            },
+            Contestant::new("hello world", vec![shown(&self.hello)]),
+            Contestant::new("mcp-cassette --version", self.command(&["--version"])),
+            Contestant::new(
+                "mcp-cassette lint (60 KB)",
+                self.command(&["lint", "--no-config", &small]),
+            ),
+            Contestant::new("validation (60 KB)", Self::validation(&small)),
         ];
-        if let Some(python) = &self.python {
-            let lint = vec![
-                shown(python),
-                "lint".into(),
-                "--no-config".into(),
-                small.clone(),
-            ];
-            contestants.push(Contestant {
-                name: "0.4.0 lint (60 KB)",
-                command: lint,
-            });
-        }
+        contestants.extend(self.python("0.4.0 lint (60 KB)", &["lint", "--no-config", &small]));
         table("Cold start", &contestants, &measure(&contestants, 41));
     }
 
@@ -114,46 +88,34 @@ impl Bench {
         let old = self.write("old.mcp.json", &cassette(bytes, language));
         let changed = cassette(bytes, language).replacen("Adds", "Sums", 1);
         let new = self.write("new.mcp.json", &changed);
+        let lint = ["lint", "--no-config", "--output", "text", &old];
+        let diff = ["diff", "--tools-only", &old, &new];
         let mut contestants = vec![
-            Contestant {
-                name: "validation",
-                command: Self::validation(&old),
-            },
-            Contestant {
-                name: "mcp-cassette lint",
-                command: self.command(&["lint", "--no-config", "--output", "text", &old]),
-            },
-            Contestant {
-                name: "mcp-cassette diff --tools-only (two files)",
-                command: self.command(&["diff", "--tools-only", &old, &new]),
-            },
+            Contestant::new("validation", Self::validation(&old)),
+            Contestant::new("mcp-cassette lint", self.command(&lint)),
+            Contestant::new(
+                "mcp-cassette diff --tools-only (two files)",
+                self.command(&diff),
+            ),
         ];
-        if let Some(python) = &self.python {
-            let lint = vec![
-                shown(python),
-                "lint".into(),
-                "--no-config".into(),
-                old.clone(),
-            ];
-            contestants.push(Contestant {
-                name: "0.4.0 lint",
-                command: lint,
-            });
-            let diff = vec![
-                shown(python),
-                "diff".into(),
-                "--tools-only".into(),
-                old,
-                new,
-            ];
-            contestants.push(Contestant {
-                name: "0.4.0 diff --tools-only",
-                command: diff,
-            });
-        }
+        let python = [
+            self.python("0.4.0 lint", &["lint", "--no-config", &old]),
+            self.python("0.4.0 diff --tools-only", &diff),
+        ];
+        contestants.extend(python.into_iter().flatten().map(|contestant| Contestant {
+            slow: megabytes > 20,
+            ..contestant
+        }));
         let rounds = if megabytes > 20 { 5 } else { 11 };
         let title = format!("{megabytes} MB, {language:?}");
         table(&title, &contestants, &measure(&contestants, rounds));
+    }
+
+    /// The Python tool, if it takes part.
+    fn python(&self, name: &'static str, arguments: &[&str]) -> Option<Contestant> {
+        let mut command = vec![shown(self.python.as_deref()?)];
+        command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        Some(Contestant::new(name, command))
     }
 
     fn command(&self, arguments: &[&str]) -> Vec<String> {

@@ -36,26 +36,23 @@ fn compare(title: &str, files: usize, bytes: usize, rounds: usize) {
         command
     };
     let contestants = [
-        Contestant {
-            name: "lint",
-            command: in_repository(&["lint", "--no-config"], &paths),
-        },
-        Contestant {
-            name: "check --checks lint --base none",
-            command: in_repository(&["check", "--checks", "lint", "--base", "none"], &[]),
-        },
-        Contestant {
-            name: "check --checks lint --base main",
-            command: in_repository(&["check", "--checks", "lint", "--base", "main"], &[]),
-        },
-        Contestant {
-            name: "check --base main (lint, diff, redaction)",
-            command: in_repository(&["check", "--base", "main"], &[]),
-        },
-        Contestant {
-            name: "redaction-check",
-            command: in_repository(&["redaction-check"], &paths),
-        },
+        Contestant::new("lint", in_repository(&["lint", "--no-config"], &paths)),
+        Contestant::new(
+            "check --checks lint --base none",
+            in_repository(&["check", "--checks", "lint", "--base", "none"], &[]),
+        ),
+        Contestant::new(
+            "check --checks lint --base main",
+            in_repository(&["check", "--checks", "lint", "--base", "main"], &[]),
+        ),
+        Contestant::new(
+            "check --base main (lint, diff, redaction)",
+            in_repository(&["check", "--base", "main"], &[]),
+        ),
+        Contestant::new(
+            "redaction-check",
+            in_repository(&["redaction-check"], &paths),
+        ),
     ];
     table(title, &contestants, &measure(&contestants, rounds));
 }

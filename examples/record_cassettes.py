@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the cassettes in examples/cassettes by driving the demo server.
+"""Writes the cassettes in examples/cassettes by recording the demo server.
 
     python3 examples/record_cassettes.py                    write them
     python3 examples/record_cassettes.py --check            compare; exit 1 if a file differs
-    python3 examples/record_cassettes.py --server PATH      use this demo_server, do not build one
+    python3 examples/record_cassettes.py --server PATH --recorder PATH
+                                                            use these programs, do not build any
 
-`mcp-cassette record` will replace this script once it exists. Until then it stands in for the
-recorder: it starts `demo_server`, talks to it over stdio, and notes every message in the order
-in which it passed. Only the clock is made up (a fixed date, and 5 ms from message to message),
-so that a second run writes the same bytes.
+The script is the client: it starts `mcp-cassette record -- demo_server` and speaks to it over
+stdio. Only the clock of the recordings is made up afterwards (a fixed date, and 5 ms from message
+to message), so that a second run writes the same bytes. Redaction is off: what the demo server says
+is made up as well.
 
 Two cassettes show what a hostile server would have sent. The demo server is honest even where
 its definitions are not, so `injected` and `surfaces` are honest recordings with a few values
@@ -22,10 +23,11 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASSETTES = HERE / "cassettes"
-BUILD_AND_RUN = ["cargo", "run", "--quiet", "--example", "demo_server", "--"]
+BUILD = ["cargo", "build", "--quiet", "--bin", "mcp-cassette", "--example", "demo_server"]
 
 RECORDED_AT = "2026-01-15T09:30:00.250000Z"
 MILLISECONDS_PER_MESSAGE = 5
@@ -44,41 +46,23 @@ ANSWERS = {
 
 
 class Recording:
-    """One session with the demo server, and the messages that passed in it."""
+    """One recorded session with the demo server."""
 
     def __init__(self, command):
-        self.messages = []
         self.next_id = 1
+        self.folder = tempfile.TemporaryDirectory()
+        self.cassette = pathlib.Path(self.folder.name) / "session.mcp.json"
+        recorder, *server = command
         self.process = subprocess.Popen(
-            command,
+            [recorder, "record", "--cassette", str(self.cassette)]
+            + ["--no-default-redactions", "--quiet", "--"]
+            + server,
             cwd=HERE.parent,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
 
-    def note(self, sender, payload):
-        if "method" in payload:
-            kind = "request" if "id" in payload else "notification"
-        else:
-            kind = "response"
-        sequence = len(self.messages)
-        self.messages.append(
-            {
-                "seq": sequence,
-                "t_offset_ms": sequence * MILLISECONDS_PER_MESSAGE,
-                "sender": sender,
-                "kind": kind,
-                "method": payload.get("method"),
-                "msg_id": payload.get("id"),
-                "payload": payload,
-                "redacted": False,
-                "exchange": None,
-                "channel": None,
-            }
-        )
-
     def send(self, payload):
-        self.note("client", payload)
         self.process.stdin.write(json.dumps(payload).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -86,9 +70,7 @@ class Recording:
         line = self.process.stdout.readline()
         if not line:
             raise SystemExit("demo_server ended before it answered")
-        payload = json.loads(line)
-        self.note("server", payload)
-        return payload
+        return json.loads(line)
 
     def notify(self, method):
         self.send({"jsonrpc": "2.0", "method": method})
@@ -121,21 +103,13 @@ class Recording:
         rest = self.process.stdout.read()
         if self.process.wait() != 0 or rest:
             raise SystemExit("demo_server did not end in order")
-        hello = self.messages[1]["payload"]["result"]
-        return {
-            "format_version": 3,
-            "recorded_at": RECORDED_AT,
-            "transport": "stdio",
-            "server_url": None,
-            "session_id": None,
-            "protocol_version": hello["protocolVersion"],
-            "server_info": {
-                "name": hello["serverInfo"]["name"],
-                "version": hello["serverInfo"]["version"],
-            },
-            "redaction": None,
-            "messages": self.messages,
-        }
+        cassette = json.loads(self.cassette.read_text(encoding="utf-8"))
+        cassette["recorded_at"] = RECORDED_AT
+        # It would only say that no rule was applied.
+        cassette["redaction"] = None
+        for message in cassette["messages"]:
+            message["t_offset_ms"] = message["seq"] * MILLISECONDS_PER_MESSAGE
+        return cassette
 
 
 def open_session(command):
@@ -243,6 +217,20 @@ def edited(cassette, edits):
     return cassette
 
 
+def built():
+    """The recorder and the demo server, built now."""
+    subprocess.run(BUILD, cwd=HERE.parent, check=True)
+    metadata = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--no-deps"],
+        cwd=HERE.parent,
+        check=True,
+        capture_output=True,
+    )
+    target = pathlib.Path(json.loads(metadata.stdout)["target_directory"]) / "debug"
+    suffix = ".exe" if sys.platform == "win32" else ""
+    return [target / f"mcp-cassette{suffix}", target / "examples" / f"demo_server{suffix}"]
+
+
 def all_cassettes(server):
     poisoned = [*server, "--poisoned"]
     yield "tools", tools(server)
@@ -257,8 +245,12 @@ def main():
     parser = argparse.ArgumentParser(description="Write the cassettes in examples/cassettes.")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--server", metavar="PATH", help="a demo_server that is already built")
+    parser.add_argument("--recorder", metavar="PATH", help="an mcp-cassette that is already built")
     options = parser.parse_args()
-    server = [str(pathlib.Path(options.server).resolve())] if options.server else BUILD_AND_RUN
+    if bool(options.server) != bool(options.recorder):
+        parser.error("--server and --recorder go together")
+    programs = [options.recorder, options.server] if options.server else built()
+    server = [str(pathlib.Path(program).resolve()) for program in programs]
     differing = 0
     for name, cassette in all_cassettes(server):
         path = CASSETTES / f"{name}.mcp.json"

@@ -3,7 +3,9 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
+use self::record::RecordArgs;
 use self::redaction::{RedactArgs, RedactionCheckArgs};
+use self::serve::ServeArgs;
 use crate::command::{
     self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
 };
@@ -18,7 +20,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 mod examples;
+mod record;
 mod redaction;
+mod serve;
 
 /// Runs the command line `argv`, the program's name included.
 ///
@@ -39,9 +43,17 @@ pub fn run(
         Command::Lint(args) => command::lint::run(&args.options(shared), context, progress),
         Command::Check(args) => command::check::run(&args.options(shared), context, progress),
         Command::Diff(args) => command::diff::run(&args.options(shared), context),
+        Command::Record(args) => {
+            let separated = argv.iter().any(|arg| arg == "--");
+            command::record::run(&args.options(&shared, separated), context)
+        }
         Command::Redact(args) => command::redact::run(&args.options(shared), context),
         Command::RedactionCheck(args) => {
             command::redaction_check::run(&args.options(shared), context)
+        }
+        Command::Serve(args) => {
+            let separated = argv.iter().any(|arg| arg == "--");
+            command::serve::run(&args.options(&shared, separated), context)
         }
         Command::Inspect(args) => command::inspect::run(&args.options(), context.github_actions),
         Command::Explain { rule: None } => command::explain::list(),
@@ -59,11 +71,11 @@ pub fn run(
     name = "mcp-cassette",
     bin_name = "mcp-cassette",
     version,
-    about = "Gate what MCP servers tell your agents: lint and diff recorded sessions",
-    long_about = "Gate what MCP servers tell your agents.\n\n\
+    about = "Record MCP sessions, and gate what servers tell your agents",
+    long_about = "Record MCP sessions, and gate what servers tell your agents.\n\n\
         A cassette is a recorded session between an MCP client and a tool server: one JSON \
-        file that you commit. These commands read it: what in it is hostile, what moved since \
-        the last version, and what is in there at all.",
+        file that you commit. `record` writes it; the other commands read it: what in it is \
+        hostile, what moved since the last version, and what is in there at all.",
     after_help = "mcp-cassette COMMAND --help explains a command with examples.",
     after_long_help = examples::TOP,
     max_term_width = 100,
@@ -123,6 +135,17 @@ enum Command {
     /// numbers and keys in text become markers such as `<EMAIL>_d82504dac960`: the same value gets
     /// the same marker, so that the recording still replays. Everything else keeps its bytes.
     Redact(RedactArgs),
+    /// Record a session: run a server for a client, and write down what passes
+    ///
+    /// Give your client this command in place of the server's. Every byte is passed on as it
+    /// is; a copy of it, scrubbed of secrets and personal data, becomes the cassette.
+    Record(Box<RecordArgs>),
+    /// Serve a cassette as the server that it was recorded from (exit 3 on unmatched requests)
+    ///
+    /// Give your client this command in place of the server's. A request is answered as the same
+    /// one was when it was recorded; one that was not recorded is an error that says what is
+    /// nearest.
+    Serve(Box<ServeArgs>),
     /// Show what is in a cassette
     Inspect(InspectArgs),
     /// Explain a rule: what it means, an example, how to fix or accept it
@@ -281,6 +304,9 @@ struct InspectArgs {
     /// One line a tool, as the server last listed it
     #[arg(long)]
     tools: bool,
+    /// A file for `serve --faults`: show which recorded requests its faults would hit
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
     /// Text for people, or JSON with the same members every time
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: InspectFormat,
@@ -472,6 +498,7 @@ impl InspectArgs {
                 _ => View::Summary,
             },
             json: self.format == InspectFormat::Json,
+            faults: self.faults,
         }
     }
 }
@@ -587,7 +614,9 @@ fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome
 
 /// The subcommand on a command line that may be wrong otherwise.
 fn command_of(argv: &[OsString]) -> Option<&'static str> {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 10] = [
+        "record",
+        "serve",
         "check",
         "lint",
         "diff",

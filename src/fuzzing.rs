@@ -144,6 +144,12 @@ pub fn redact(bytes: &[u8]) {
     }
 }
 
+/// The replayer keeps its laws: one answer a request, the recorded order, no message before its
+/// gate, an end.
+pub fn replay(bytes: &[u8]) {
+    crate::replay::laws::check(bytes);
+}
+
 fn accepts(text: &str) -> bool {
     let mut scanner = Scanner::new(text);
     loop {

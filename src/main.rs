@@ -25,7 +25,7 @@ fn context() -> Context {
         variables: env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .filter(|(name, _)| {
-                ["GITHUB_", "RUNNER_", "PRE_COMMIT"]
+                ["GITHUB_", "RUNNER_", "PRE_COMMIT", "MCP_CASSETTE_MODE"]
                     .iter()
                     .any(|prefix| name.starts_with(prefix))
             })

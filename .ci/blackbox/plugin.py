@@ -1,9 +1,10 @@
 """A pytest plugin that sends what the tests of mcp-cassette 0.4.0 do to another binary.
 
-The tests build cassettes with 0.4.0's Python classes, and they keep doing so; `record` and
-`serve` stay 0.4.0's too. What is replaced is every door to `lint`, `diff` and `inspect`:
+The tests build cassettes with 0.4.0's Python classes, and they keep doing so. What is replaced is
+every door to `lint`, `diff`, `inspect`, `record` and `serve`:
 
-- `cli.main([...])` and `python -m mcp_cassette ...` run the binary instead;
+- `cli.main([...])` and `python -m mcp_cassette ...` run the binary instead, also where 0.4.0's
+  library hands out the command for a client to start;
 - `lint.run`, `run_with_notes`, `diff_cassettes`, `build_pattern_set`, `discover_config`,
   `extract_tool_text` and `EntropyDetector` ask the binary through its command line and turn
   what it prints back into 0.4.0's own result types.
@@ -55,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     _redirect_main(cli)
     _redirect_subprocesses()
+    _know_bundled_packs()
 
 
 def _redirect_main(cli: Any) -> None:
@@ -64,7 +66,8 @@ def _redirect_main(cli: Any) -> None:
         """Whether 0.4.0 refuses these arguments by raising, not by returning 2."""
         with contextlib.redirect_stderr(io.StringIO()):
             try:
-                own_parser().parse_args(argv)
+                # The server command is split off before 0.4.0's parser sees the rest.
+                own_parser().parse_args(argv[: argv.index("--")] if "--" in argv else argv)
             except SystemExit:
                 return True
         return False
@@ -84,7 +87,8 @@ def _redirect_main(cli: Any) -> None:
         raise AssertionError("a redirected command reached 0.4.0's own code")
 
     cli.main = main
-    cli._cmd_lint = cli._cmd_diff = cli._cmd_inspect = unreachable
+    for command in redirected.COMMANDS:
+        setattr(cli, f"_cmd_{command}", unreachable)
 
 
 def _redirect_subprocesses() -> None:
@@ -102,6 +106,24 @@ def _redirected_words(args: Any) -> Any:
     if list(args[:3]) == [sys.executable, "-m", "mcp_cassette"] and args[3] in redirected.COMMANDS:
         return [redirected.COMMAND, *args[3:]]
     return args
+
+
+def _know_bundled_packs() -> None:
+    """0.4.0's library resolves a recording's packs before it hands out the command for it.
+
+    The binary's bundled pack has another hash than 0.4.0's, by which 0.4.0 does not know it. Whether
+    it is resolvable is for the binary to say, so here a pack recorded as bundled counts as found.
+    """
+    from mcp_cassette.redaction import replay
+    from mcp_cassette.redaction.packs import bundled_packs
+
+    own = replay._from_recorded_path
+
+    def from_recorded_path(pack: Any) -> Any:
+        bundled = [known for known in bundled_packs() if known.path == pack.path]
+        return bundled[0] if bundled else own(pack)
+
+    replay._from_recorded_path = from_recorded_path
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from mcp_cassette.diffing import CassetteDiff
 from mcp_cassette.lint import packs as own_packs
 from mcp_cassette.lint.rules import LintReport
 
-COMMANDS = ("lint", "diff", "inspect")
+COMMANDS = ("lint", "diff", "inspect", "record", "serve")
 COMMAND = os.environ["BLACKBOX_COMMAND"]
 CALLS = Path(os.environ["BLACKBOX_CALLS"])
 SECONDS = 60

@@ -7,9 +7,7 @@ recordings. See README.md beside this file.
 from __future__ import annotations
 
 import argparse
-import base64
 import json
-import os
 import shutil
 import sys
 import tomllib
@@ -22,19 +20,17 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from bounded import (  # noqa: E402
     INSTALL_SECONDS,
     Failure,
-    plain_environment,
     run_bounded,
     signals_end_the_program,
     virtual_environment,
     work_folder,
 )
 from client import Session  # noqa: E402
+from workspace import client_environment, filled, make_workspace  # noqa: E402
 
-STEP_SECONDS = 60
 # Written by two of the sessions; the default redactions must remove it, and only they.
 ADDRESS = "team@example.com"
 MODES = {"default-redaction": [], "plain": ["--no-default-redactions"]}
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def main() -> int:
@@ -136,45 +132,9 @@ def compare_with_mode(cassette: Path, mode: str, written: bool) -> None:
         raise Failure(f"{ADDRESS} {'is' if kept else 'is not'} in the {mode} recording")
 
 
-def client_environment(workspace: Path) -> dict[str, str]:
-    """The six variables with which SDK clients start a server, with a home of its own."""
-    present = {
-        name: os.environ[name] for name in ("LOGNAME", "PATH", "SHELL", "TERM", "USER") if name in os.environ
-    }
-    return present | {"HOME": str(workspace / "home")}
-
-
-def make_workspace(folder: Path) -> Path:
-    """A folder with a few files and a repository with one commit and one change."""
-    repository = folder / "repository"
-    (folder / "home").mkdir(parents=True)
-    repository.mkdir()
-    (folder / "notes.md").write_text("# Notes\nsecond line\nthird: Ελληνικά, 中文\n", encoding="utf-8")
-    (folder / "pixel.png").write_bytes(base64.b64decode(PIXEL))
-    notes = repository / "notes.md"
-    notes.write_text("one\ntwo\n", encoding="utf-8")
-    (folder / "home" / ".gitconfig").write_text("[user]\n\tname = script\n\temail = script@example.com\n")
-    env = plain_environment() | {"HOME": str(folder / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
-    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
-        run_bounded(["git", *words], STEP_SECONDS, cwd=repository, env=env)
-    notes.write_text("one\ntwo, changed\n", encoding="utf-8")
-    return folder
-
-
 def log_of(workspace: Path) -> Path:
     """Where the recorder's and the server's stderr of this session goes."""
     return workspace / "stderr.log"
-
-
-def filled(value: Any, workspace: Path) -> Any:
-    """A value of the data file with the session's folder put in."""
-    if isinstance(value, str):
-        return value.replace("{workspace}", str(workspace))
-    if isinstance(value, list):
-        return [filled(member, workspace) for member in value]
-    if isinstance(value, dict):
-        return {name: filled(member, workspace) for name, member in value.items()}
-    return value
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 /// Below `mcp-cassette --help`.
 pub(super) const TOP: &str = "\
 Examples:
+  mcp-cassette record --cassette session.mcp.json -- npx -y some-server
+      The server, for a client, with everything written down.
   mcp-cassette check --base main
       Would the cassettes of this branch pass the gate of a pull request?
   mcp-cassette lint tests/cassettes/*.mcp.json
@@ -18,6 +20,43 @@ Exit codes:
   4    lint, redaction-check: a finding at or above --fail-on, or another redaction
        profile
   5    diff: the cassettes differ";
+
+/// Below `mcp-cassette record --help`.
+pub(super) const RECORD: &str = "\
+Examples:
+  mcp-cassette record --cassette tests/files.mcp.json -- npx -y some-server /data
+      What a client starts instead of `npx -y some-server /data`.
+  printf '%s\\n' \"$INITIALIZE\" \"$LIST\" | mcp-cassette record --cassette c.mcp.json -- ./server
+      Requests from a script: it waits until all of them are answered.
+  mcp-cassette record --cassette c.mcp.json --redact '*account*' -- ./server
+      Also scrub what is called account.
+
+Exit codes:
+  2    it could not run: usage, or no place for the cassette
+  6    another process is recording into the same cassette
+  74   everything was passed on, but the recording could not be saved
+  126  the server command cannot be executed
+  127  the server command was not found
+  130  ended by a signal, after the cassette was saved
+  other  the server's own; 128+N if signal N ended it, 0 if we ended it after the
+         client had left";
+
+/// Below `mcp-cassette serve --help`.
+pub(super) const SERVE: &str = "\
+Examples:
+  mcp-cassette serve tests/files.mcp.json
+      What a client starts instead of the server that was recorded.
+  mcp-cassette serve tests/files.mcp.json --ignore-param /params/arguments/now
+      Calls match whatever the argument `now` is; misses show such pointers.
+  mcp-cassette serve tests/files.mcp.json --faults slow.json
+      With what should go wrong: delays, errors, broken lines (see docs/guide/faults.md).
+  mcp-cassette serve tests/files.mcp.json --pace recorded --pace-scale 0.5
+      Twice as fast as it was recorded.
+
+Exit codes:
+  0    every request was answered from the recording
+  2    it could not run: usage, or a file that cannot be read
+  3    at least one request was unmatched";
 
 /// Below `mcp-cassette lint --help`.
 pub(super) const LINT: &str = "\

@@ -73,7 +73,10 @@ pub enum LoadProblem {
     #[error("holds merge-conflict markers; resolve the conflict, or record the cassette again")]
     MergeConflict,
     /// A recording that was not finished.
-    #[error("is an unfinished recording; the gate reads finished cassettes only")]
+    #[error(
+        "is an unfinished recording, and this takes finished cassettes only; \
+         `mcp-cassette redact FILE.partial --to FILE` makes one of what it holds"
+    )]
     Partial,
     /// The text stops in the middle.
     #[error("ends here, inside {inside}; the file is cut off, record it again or restore it")]
@@ -124,7 +127,8 @@ impl Cassette {
     pub fn load(path: impl AsRef<Path>) -> Result<Cassette, LoadError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        match read(path) {
+        let bytes = Cassette::check_finished(path).and_then(|()| read(path));
+        match bytes {
             Ok(bytes) => Cassette::parse(name, bytes),
             Err(problem) => Err(LoadError {
                 name,
@@ -191,7 +195,7 @@ impl Cassette {
 }
 
 /// The bytes of a regular file.
-fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
     let largest = MAX_INPUT as u64 - 1;
     regular_file::bytes(path, largest).map_err(|refusal| match refusal {
         Refusal::Directory => LoadProblem::Directory,
@@ -330,7 +334,7 @@ pub(crate) fn save_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Follows symbolic links to the file that they lead to, which need not exist yet.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     // The kernel's own limit on links in a row is 40.
     for _ in 0..40 {
@@ -342,7 +346,8 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+/// A new file with a name of its own in the directory of `target`.
+pub(crate) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let name = target
         .file_name()
         .ok_or_else(|| io::Error::other("the path names no file"))?;

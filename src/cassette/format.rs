@@ -1,24 +1,17 @@
-//! The file format, versions 1 to 3 in and 3 out.
+//! The file format as it is read, versions 1 to 3; [`super::write`] writes it.
 //!
 //! Version 2 added `transport`, `server_url`, `session_id`, `exchange` and
 //! `channel`; version 3 added `redaction`. Every later member is optional, so one
 //! reader takes all three and the differences are the defaults in [`Parts`].
-//!
-//! Reading and writing stand in one file, longer than most, because each member of the
-//! format has one line in either and they must agree.
 
 use super::file::LoadProblem;
-use super::model::{Cassette, Channel, Extra, Head, Kind, Row, Sender, Transport};
+use super::model::{Channel, Extra, Head, Kind, Row, Sender, Transport};
 use crate::secrets::conceal;
 use crate::wire::json::{Kind as JsonKind, Scanner, Span, SyntaxError, Token, Value, decode};
 use std::collections::HashSet;
 
 /// The newest version that is read, and the one that is written.
 pub(crate) const CURRENT_VERSION: u32 = 3;
-
-/// Objects and arrays nested deeper than this are written on one line: at two
-/// spaces a level, 200,000 levels would be 80 GB of indentation.
-const MAX_INDENT_DEPTH: usize = 64;
 
 /// What a file is made of.
 pub(crate) struct Parts {
@@ -513,183 +506,10 @@ fn clip(token: &str) -> String {
     conceal::beginning(&shown, 40)
 }
 
-impl Cassette {
-    /// The text of the file in format version 3, as [`Cassette::save`] writes it.
-    pub fn to_json(&self) -> String {
-        let mut writer = Writer {
-            text: &self.text,
-            out: String::with_capacity(self.text.len() + 256),
-        };
-        writer.out.push('{');
-        writer.head(&self.head);
-        writer.name(1, "messages", false);
-        if self.rows.is_empty() {
-            writer.out.push_str("[]");
-        } else {
-            writer.out.push('[');
-            let mut extras = self
-                .extras
-                .iter()
-                .filter(|extra| extra.message.is_some())
-                .peekable();
-            for (index, row) in self.rows.iter().enumerate() {
-                writer.message(index, row);
-                while let Some(extra) =
-                    extras.next_if(|extra| extra.message.is_some_and(|m| m as usize == index))
-                {
-                    writer.member(3, extra.name.of(&self.text), extra.value);
-                }
-                writer.newline(2);
-                writer.out.push('}');
-            }
-            writer.newline(1);
-            writer.out.push(']');
-        }
-        if let Some(rows) = self.head.http_exchanges {
-            writer.member(1, "\"http_exchanges\"", rows);
-        }
-        if self.head.interrupted {
-            writer.name(1, "interrupted", false);
-            writer.out.push_str("true");
-        }
-        for extra in self.extras.iter().filter(|extra| extra.message.is_none()) {
-            writer.member(1, extra.name.of(&self.text), extra.value);
-        }
-        writer.out.push_str("\n}\n");
-        writer.out
-    }
-}
-
-/// Writes the members in the order of cassette-format.md.
-struct Writer<'a> {
-    text: &'a str,
-    out: String,
-}
-
-impl Writer<'_> {
-    fn head(&mut self, head: &Head) {
-        self.name(1, "format_version", true);
-        self.out.push_str(&CURRENT_VERSION.to_string());
-        self.optional(1, "recorded_at", head.recorded_at);
-        self.name(1, "transport", false);
-        self.out
-            .push_str(&format!("\"{}\"", head.transport.as_str()));
-        self.optional(1, "server_url", head.server_url);
-        self.optional(1, "session_id", head.session_id);
-        self.optional(1, "protocol_version", head.protocol_version);
-        self.optional(1, "server_info", head.server_info);
-        self.optional(1, "redaction", head.redaction);
-    }
-
-    fn message(&mut self, index: usize, row: &Row) {
-        if index > 0 {
-            self.out.push(',');
-        }
-        self.newline(2);
-        self.out.push('{');
-        self.name(3, "seq", true);
-        self.out.push_str(&row.seq.to_string());
-        self.name(3, "t_offset_ms", false);
-        self.out.push_str(&row.t_offset_ms.to_string());
-        self.name(3, "sender", false);
-        self.out.push_str(&format!("\"{}\"", row.sender.as_str()));
-        self.name(3, "kind", false);
-        self.out.push_str(&format!("\"{}\"", row.kind.as_str()));
-        self.optional(3, "method", row.method);
-        self.optional(3, "msg_id", row.id);
-        self.member(3, "\"payload\"", row.payload);
-        self.name(3, "redacted", false);
-        self.out
-            .push_str(if row.redacted { "true" } else { "false" });
-        self.name(3, "exchange", false);
-        self.out.push_str(
-            &row.exchange
-                .map_or("null".into(), |exchange| exchange.to_string()),
-        );
-        self.name(3, "channel", false);
-        self.out.push_str(
-            &row.channel
-                .map_or("null".into(), |channel| format!("\"{}\"", channel.as_str())),
-        );
-        if let Some(batch) = row.batch {
-            self.name(3, "batch", false);
-            self.out.push_str(&batch.to_string());
-        }
-    }
-
-    fn name(&mut self, depth: usize, name: &str, first: bool) {
-        if !first {
-            self.out.push(',');
-        }
-        self.newline(depth);
-        self.out.push_str(&format!("\"{name}\": "));
-    }
-
-    fn optional(&mut self, depth: usize, name: &str, span: Option<Span>) {
-        match span {
-            Some(span) => self.member(depth, &format!("\"{name}\""), span),
-            None => {
-                self.name(depth, name, false);
-                self.out.push_str("null");
-            }
-        }
-    }
-
-    fn member(&mut self, depth: usize, quoted: &str, value: Span) {
-        self.out.push(',');
-        self.newline(depth);
-        self.out.push_str(quoted);
-        self.out.push_str(": ");
-        reindent(self.text, value, depth, &mut self.out);
-    }
-
-    fn newline(&mut self, depth: usize) {
-        newline(depth, &mut self.out);
-    }
-}
-
-fn newline(depth: usize, out: &mut String) {
-    out.push('\n');
-    for _ in 0..depth {
-        out.push_str("  ");
-    }
-}
-
-/// Writes the value at `span` with the project's indentation and every token as it stands.
-/// `depth` is the nesting of the line that the value begins on.
-pub(crate) fn reindent(text: &str, span: Span, depth: usize, out: &mut String) {
-    let mut scanner = Scanner::over(text, span);
-    // The token before this one decides about commas and line breaks.
-    let mut before: Option<JsonKind> = None;
-    while let Ok(Some(token)) = scanner.next_token() {
-        let begins = matches!(token.kind, JsonKind::BeginObject | JsonKind::BeginArray);
-        let closes = matches!(token.kind, JsonKind::EndObject | JsonKind::EndArray);
-        let opened = matches!(before, Some(JsonKind::BeginObject | JsonKind::BeginArray));
-        let level = depth + scanner.depth() - usize::from(begins);
-        let item_level = level + usize::from(closes);
-        let after_item = before.is_some_and(|kind| kind != JsonKind::Key);
-        if after_item && !(closes && opened) {
-            let separate = !closes && !opened;
-            if separate {
-                out.push(',');
-            }
-            if item_level <= MAX_INDENT_DEPTH {
-                newline(level, out);
-            } else if separate {
-                out.push(' ');
-            }
-        }
-        out.push_str(token.span.of(text));
-        if token.kind == JsonKind::Key {
-            out.push_str(": ");
-        }
-        before = Some(token.kind);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassette::Cassette;
 
     fn parse(text: &str) -> Cassette {
         Cassette::parse("c.mcp.json", text.as_bytes().to_vec()).expect("a cassette")

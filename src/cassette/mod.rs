@@ -10,8 +10,12 @@ pub(crate) mod file;
 pub(crate) mod format;
 pub(crate) mod locate;
 pub(crate) mod model;
+pub(crate) mod pairing;
 pub(crate) mod place;
+mod salvage;
 pub(crate) mod view;
+pub(crate) mod write;
 
 pub use file::{LoadError, LoadProblem, SaveError};
 pub use model::{Cassette, Channel, Kind, Message, Sender, Transport};
+pub use salvage::Salvaged;

@@ -5,6 +5,7 @@ mod render;
 mod summary;
 
 use super::Outcome;
+use super::serve::overlay;
 use crate::cassette::Cassette;
 use filter::Filter;
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ pub(crate) struct Options {
     pub(crate) grep: Option<String>,
     pub(crate) view: View,
     pub(crate) json: bool,
+    /// An overlay of faults, to show which requests it would hit.
+    pub(crate) faults: Option<PathBuf>,
 }
 
 /// What is shown.
@@ -38,19 +41,30 @@ pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
         Ok(filter) => filter,
         Err(message) => return Outcome::failed("inspect", message),
     };
-    let cassette = match Cassette::load(&options.cassette) {
-        Ok(cassette) => cassette,
+    let salvaged = match Cassette::load_unfinished(&options.cassette) {
+        Ok(salvaged) => salvaged,
         Err(error) => return Outcome::failed("inspect", error),
     };
-    let inspection = match summary::inspect(&cassette, &filter, options.view) {
+    let faults = options.faults.as_deref();
+    let faults = match faults
+        .map(|path| overlay(Some(path), &salvaged.cassette))
+        .transpose()
+    {
+        Ok(faults) => faults.map(|faults| faults.dry_run(&salvaged.cassette)),
+        Err(message) => return Outcome::failed("inspect", message),
+    };
+    let inspection = match summary::inspect(&salvaged.cassette, &filter, options.view) {
         Ok(inspection) => inspection,
         Err(message) => return Outcome::failed("inspect", message),
     };
     let mut outcome = Outcome::new("inspect");
+    if let Some(note) = salvaged.note() {
+        outcome.line(note);
+    }
     outcome.stdout = if options.json {
-        render::json(&inspection)
+        render::json(&inspection, faults.as_ref())
     } else {
-        render::text(&inspection, options.view, github_actions)
+        render::text(&inspection, options.view, faults.as_ref(), github_actions)
     };
     outcome
 }

@@ -1,6 +1,7 @@
 //! The subcommands: typed options in, an [`Outcome`] out. Nothing here prints,
 //! ends the process, or reads the clock or the environment; what a command must
-//! know of them comes in a [`Context`].
+//! know of them comes in a [`Context`]. Only `record` speaks while it runs, through
+//! [`crate::transport::stderr`].
 
 mod alongside;
 mod base;
@@ -14,10 +15,12 @@ pub(crate) mod lint;
 mod output;
 mod pairs;
 mod policy;
+pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod redaction_check;
 mod redaction_rules;
 mod select;
+pub(crate) mod serve;
 
 pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};

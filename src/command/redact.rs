@@ -72,7 +72,11 @@ fn scrub(
     outcome: &mut Outcome,
 ) -> Result<(), String> {
     refuse_to_replace(path, options)?;
-    let cassette = Cassette::load(path).map_err(|error| error.to_string())?;
+    let salvaged = Cassette::load_unfinished(path).map_err(|error| error.to_string())?;
+    if let Some(note) = salvaged.note() {
+        outcome.line(note);
+    }
+    let cassette = salvaged.cassette;
     let name = cassette.name();
     let result = redact_cassette(&cassette, redactor, &context.now);
     let result = result.map_err(|error| format!("{name}: {error}"))?;

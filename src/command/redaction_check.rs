@@ -122,7 +122,7 @@ fn tell(
 
 fn one(subject: &Subject, asked: &CheckOptions<'_>, gate: &Gate<'_>) -> Result<Report, String> {
     let cassette = Cassette::load(&subject.path).map_err(|error| error.to_string())?;
-    let notes = notes_on_packs(&cassette, asked)?;
+    let notes = notes_on_packs(&cassette, asked.files.given)?;
     let side = gate.side.filter(|_| subject.has_base());
     let same = subject.status == CassetteStatus::Unchanged;
     let old = match side.filter(|_| !same) {
@@ -206,14 +206,17 @@ fn split(arguments: &[PathBuf]) -> Result<(Option<String>, &[PathBuf]), String> 
 }
 
 /// What is to be said of the packs that were given.
-fn notes_on_packs(cassette: &Cassette, asked: &CheckOptions<'_>) -> Result<Vec<String>, String> {
+/// What there is to say of given packs that the manifest does not name.
+pub(super) fn notes_on_packs(
+    cassette: &Cassette,
+    given: &[(String, Vec<u8>)],
+) -> Result<Vec<String>, String> {
     let name = cassette.name().to_owned();
     let told = |error: RedactError| {
         let mut problem = error.to_string();
         conceal::conceal(&mut problem);
         format!("{name}: {problem}")
     };
-    let given = asked.files.given;
     let mut notes = Vec::new();
     match cassette.redaction_manifest() {
         None if !given.is_empty() => {

@@ -30,7 +30,8 @@ impl RuleFlags {
         })
     }
 
-    fn salt(&self, context: &Context) -> Result<Salt, String> {
+    /// The salt that is asked for, or the one that everybody has.
+    pub(super) fn salt(&self, context: &Context) -> Result<Salt, String> {
         if let Some(path) = &self.salt_file {
             let mut bytes = read(path)
                 .map_err(|error| format!("--redact-salt-file {}: {error}", path.display()))?;

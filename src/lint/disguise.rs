@@ -65,23 +65,45 @@ fn hyphens(folded: &str) -> impl Iterator<Item = Range<usize>> {
         .map(|at| at..at + 2)
 }
 
+/// The quick look sees so many bytes.
+const LOOK: usize = 8;
+/// Of a run of letters set apart, one of the looks sees nothing else.
+const STEP: usize = SHORTEST_RUN + 1 - LOOK;
+/// The looks that begin within so many bytes are made together.
+const BLOCK: usize = 64;
+
 /// Whether there is a run of letters set apart. Prose has two letters in a row within
 /// any eight bytes, but for a few places, which are looked at more closely.
 fn has_letters_apart(bytes: &[u8]) -> bool {
-    const LOOK: usize = 8;
-    // Of a run of that length, one of the looks sees nothing else.
-    const STEP: usize = SHORTEST_RUN + 1 - LOOK;
-    bytes
-        .windows(LOOK)
-        .step_by(STEP)
-        .enumerate()
-        .filter(|(_, look)| may_be_apart(look) && !has_word(look))
-        .any(|(look, _)| {
-            let at = look * STEP;
-            (at.saturating_sub(LOOK)..at + LOOK)
+    let is_apart = |at: usize| {
+        let look = bytes.get(at..at + LOOK).unwrap_or_default();
+        may_be_apart(look)
+            && !has_word(look)
+            && (at.saturating_sub(LOOK)..at + LOOK)
                 .filter(|start| is_single(bytes, *start))
                 .any(|start| run_of_letters(bytes, start).count() >= FEWEST_LETTERS)
-        })
+    };
+    (0..bytes.len()).step_by(BLOCK).any(|block| {
+        let looks = bytes.get(block..block + BLOCK + LOOK);
+        !looks.is_some_and(all_see_words) && (block..block + BLOCK).step_by(STEP).any(is_apart)
+    })
+}
+
+/// Whether each of the looks of a block sees two lower case letters in a row; the compiler
+/// tests many bytes at once.
+fn all_see_words(block: &[u8]) -> bool {
+    let mut pairs = [0_u8; BLOCK + LOOK];
+    let letters = block.iter().map(u8::is_ascii_lowercase);
+    let next = letters.clone().skip(1);
+    for (pair, (letter, next)) in pairs.iter_mut().zip(letters.zip(next)) {
+        *pair = u8::from(letter & next);
+    }
+    (0..BLOCK).step_by(STEP).fold(true, |all, at| {
+        let look = pairs.get(at..).and_then(|rest| rest.first_chunk::<LOOK>());
+        // What the last byte begins ends outside of the look.
+        let seen = look.map_or(0, |look| u64::from_le_bytes(*look) << 8);
+        all & (seen != 0)
+    })
 }
 
 /// Whether two letters or digits stand in a row.

@@ -17,6 +17,7 @@
 
 mod ascii;
 mod confusable;
+mod drawn;
 mod escape;
 mod glyph;
 mod map;

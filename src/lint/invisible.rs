@@ -6,7 +6,6 @@
 //! decodes what they carry. It reads each part of a text a bounded number of
 //! times, and skips ordinary text of any script a block at a time.
 
-pub(crate) mod class;
 mod context;
 mod direction;
 mod kind;
@@ -15,6 +14,7 @@ mod payload;
 mod skip;
 mod steering;
 
+pub(crate) use crate::wire::glyph as class;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -4,7 +4,6 @@
 use super::findings::Findings;
 use super::reading::{Owner, Reading};
 use super::rules::{self, Check, Rule};
-use super::signals::Amount;
 use super::surfaces::{self, Definition, Item, Origin, Surface, Text};
 use super::{Baseline, Settings, pack_patterns, silence};
 use crate::cassette::place::{self, Draft, Mask};
@@ -43,19 +42,18 @@ impl<'a> Context<'a> {
     /// How many threads look at the messages. Patterns of packs share a budget of
     /// work, which threads would spend in an order that differs from run to run.
     fn threads(&self) -> usize {
-        if self.amount() != Amount::Much || !self.settings.packs.patterns().is_empty() {
+        let many = self.cassette.text.len() >= MANY;
+        if !many || !self.settings.packs.patterns().is_empty() {
             return 1;
         }
         // Beyond this, handing out and reading the file are what takes the time.
         const MOST: usize = 8;
         std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST))
     }
-
-    /// How much there is to read.
-    pub(crate) fn amount(&self) -> Amount {
-        Amount::of(self.cassette.text.len())
-    }
 }
+
+/// The size of a cassette, in bytes, from which on a second thread is worth its start.
+const MANY: usize = 256 * 1024;
 
 /// How many findings of one cassette are listed. Each takes some memory, and nobody
 /// reads as many; what is not listed fails the gate.
@@ -174,7 +172,7 @@ fn scan<'a>(cassette: &'a Cassette, baseline: Baseline<'a>, settings: &'a Settin
 }
 
 /// The size of the payloads, in bytes, that one thread takes at a time.
-const BLOCK: usize = 512 * 1024;
+const BLOCK: usize = 64 * 1024;
 
 /// Lets the rules look at what the recorder wrote around the messages, in the head and
 /// in members that the format does not have. Nothing of it reaches a model, so only

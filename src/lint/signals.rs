@@ -21,7 +21,6 @@ mod vocabulary;
 use super::rewritten::Rewritten;
 use std::collections::BTreeMap;
 use std::ops::Range;
-pub(crate) use vocabulary::Amount;
 use vocabulary::{Concept, Word, vocabulary};
 
 /// What a combination of words asks for.
@@ -147,14 +146,12 @@ fn read_abroad(folded: &str, found: &mut Found) {
 
 /// Whether a folded text has the words that at least one signal is made of. A quick
 /// look that never says no to a text that [`read`] finds something in.
-///
-/// `amount` tells how much text there is in all.
-pub(crate) fn may_signal(folded: &str, amount: Amount) -> bool {
-    may_signal_in_english(folded, amount) || may_signal_abroad(folded, amount)
+pub(crate) fn may_signal(folded: &str) -> bool {
+    may_signal_in_english(folded) || may_signal_abroad(folded)
 }
 
-fn may_signal_in_english(folded: &str, amount: Amount) -> bool {
-    vocabulary().has_anchor(folded, amount)
+fn may_signal_in_english(folded: &str) -> bool {
+    vocabulary().has_anchor(folded)
         && completes(
             COMBINATIONS,
             vocabulary()
@@ -163,7 +160,7 @@ fn may_signal_in_english(folded: &str, amount: Amount) -> bool {
         )
 }
 
-fn may_signal_abroad(folded: &str, amount: Amount) -> bool {
+fn may_signal_abroad(folded: &str) -> bool {
     let mut languages = gate::languages(folded).peekable();
     if languages.peek().is_none() {
         return false;
@@ -171,7 +168,7 @@ fn may_signal_abroad(folded: &str, amount: Amount) -> bool {
     let evened = spelling::evened(folded);
     let text = evened.as_ref().map_or(folded, Rewritten::text);
     languages.any(|language| {
-        language.lexicon().has_anchor(text, amount)
+        language.lexicon().has_anchor(text)
             && completes(
                 abroad::COMBINATIONS,
                 language
@@ -481,13 +478,7 @@ mod tests {
             ("files ignored by the user", &[]),
         ] {
             assert_eq!(labels(text), expected, "{text}");
-            assert!(
-                expected.is_empty()
-                    || [Amount::Little, Amount::Some, Amount::Much]
-                        .iter()
-                        .all(|amount| may_signal(text, *amount)),
-                "{text}"
-            );
+            assert!(expected.is_empty() || may_signal(text), "{text}");
         }
     }
 }

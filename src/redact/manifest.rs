@@ -166,6 +166,11 @@ impl Manifest {
         object(&members, member.as_deref())
     }
 
+    /// The same on one line.
+    pub(crate) fn to_line(&self) -> String {
+        self.to_json(None)
+    }
+
     /// What this and a later run over the same recording come to.
     ///
     /// # Errors
@@ -251,13 +256,6 @@ impl Redactor {
     /// # Errors
     ///
     /// A pack that cannot be resolved, a salt that is missing.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "replay applies the rules of a recording to live requests"
-        )
-    )]
     pub(crate) fn from_manifest(
         manifest: &Manifest,
         files: PackFiles<'_>,

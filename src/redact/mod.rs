@@ -40,7 +40,5 @@ pub(crate) use check::{CheckOptions, LEFT_OVER, RULES, check};
 pub(crate) use error::RedactError;
 pub(crate) use manifest::{Manifest, PackFiles};
 pub(crate) use pseudonym::Salt;
-#[cfg(fuzzing)]
-pub(crate) use redactor::MessageContext;
-pub(crate) use redactor::{Action, Redactor, Rules};
+pub(crate) use redactor::{Action, MessageContext, Redactor, Rules};
 pub(crate) use rewrite::{Change, redact_cassette};

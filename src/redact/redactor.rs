@@ -235,7 +235,7 @@ impl Redactor {
     }
 
     /// The same for a value of the file outside the messages, under a member called `name`.
-    pub(super) fn head(&self, value: &str, name: &str) -> Redaction {
+    pub(crate) fn head(&self, value: &str, name: &str) -> Redaction {
         self.settle(value, |text| {
             Run::new(self, Sender::Server).head(text, name)
         })

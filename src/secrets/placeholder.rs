@@ -18,8 +18,8 @@ pub(crate) fn is_marker(text: &str) -> bool {
         return is_label(label) && (rest.is_empty() || digest_tail(rest) == Some(rest.len()));
     }
     let tail = text.trim_start_matches(['•', '*']);
-    let (all, left) = (text.chars().count(), tail.chars().count());
-    all - left >= 3 && left <= 4
+    let mask = text.strip_suffix(tail).unwrap_or_default();
+    mask.chars().nth(2).is_some() && tail.chars().nth(4).is_none()
 }
 
 /// Whether a marker is as short as redaction leaves one: a label of a few words, a mask

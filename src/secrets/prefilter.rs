@@ -1,22 +1,16 @@
 //! One pass over a text that tells whether a secret can be in it at all.
 //!
 //! The words of telling names and the prefixes of key shapes are searched for
-//! together; runs of key characters are found by looking at every twentieth byte.
+//! together; runs of key characters are found in blocks.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 use super::context::KEY_KINDS;
 use super::shapes::{self, Prefix};
-
-/// How many bytes are searched before the compact automaton is worth building.
-const LITTLE: usize = 100 << 10;
-
-/// How many bytes are searched before the dense automaton is worth building.
-const MUCH: usize = 4 << 20;
+use crate::blocks;
+use crate::needles::Needles;
 
 /// How far behind a prefix the character that its shape cannot do without may stand.
 const WINDOW: usize = 300;
@@ -59,24 +53,15 @@ pub(super) struct Hit {
 
 /// A search for many strings at once, and what each of them stands for.
 struct Search {
-    automaton: AhoCorasick,
-    strings: Vec<(String, Option<Prefix>)>,
-    /// Worked out at the first hit of each string.
-    meanings: Vec<OnceLock<Vec<Meaning>>>,
-}
-
-#[derive(Clone, Copy)]
-struct Meaning {
+    needles: Needles,
     /// None for a stem.
-    prefix: Option<Prefix>,
-    /// The length of the stem or prefix, which may be shorter than the string found.
-    length: usize,
+    prefixes: Vec<Option<Prefix>>,
 }
 
 /// The stems of telling names in `text` and the prefixes of key shapes, each with as
 /// many key characters behind it as its shape asks for, in ascending order.
 pub(super) fn hits(text: &str) -> impl Iterator<Item = Hit> {
-    search(text.len()).hits(text)
+    search().hits(text)
 }
 
 /// Whether [`super::scan`] can find anything in `text`, apart from what the name of its
@@ -98,6 +83,30 @@ pub(super) fn holds_stem(name: &str) -> bool {
 
 /// The first run of at least `min_length` key characters that starts at or after `from`.
 pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<Range<usize>> {
+    const LANES: usize = 64;
+    let mut at = from;
+    // Where runs may be as long as most of a block, blocks would not get on.
+    while min_length <= LANES / 2
+        && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>())
+    {
+        let runs = blocks::runs(blocks::bits(block, is_key_byte), min_length);
+        if runs != 0 {
+            let start = at + runs.trailing_zeros() as usize;
+            return Some(start..run_end(bytes, start));
+        }
+        // A run that the block cut short begins after this.
+        at += LANES + 1 - min_length.max(1);
+    }
+    next_run_probing(bytes, at, min_length)
+}
+
+fn run_end(bytes: &[u8], start: usize) -> usize {
+    let run = bytes.get(start..).unwrap_or_default().iter();
+    start + run.take_while(|byte| is_key_byte(**byte)).count()
+}
+
+/// As [`next_run`], by looking at every so many bytes.
+fn next_run_probing(bytes: &[u8], from: usize, min_length: usize) -> Option<Range<usize>> {
     let step = min_length.max(1);
     // A run of `step` bytes covers one of these probes, wherever it begins.
     let mut probe = from + step - 1;
@@ -113,13 +122,8 @@ pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<R
             .take_while(|b| is_key_byte(**b))
             .count();
         let start = probe - back;
-        let wanted = start + step;
-        let ahead = bytes[probe..]
-            .iter()
-            .take_while(|b| is_key_byte(**b))
-            .count();
-        let end = probe + ahead;
-        if end >= wanted {
+        let end = run_end(bytes, probe);
+        if end >= start + step {
             return Some(start..end);
         }
         floor = end;
@@ -130,18 +134,12 @@ pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<R
 
 /// The characters of base64, base64url and hexadecimal, without padding.
 pub(super) fn is_key_byte(byte: u8) -> bool {
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0_usize;
-        while byte < 128 {
-            #[expect(clippy::cast_possible_truncation, reason = "below 128")]
-            let c = byte as u8;
-            table[byte] = c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/' | b'-' | b'_');
-            byte += 1;
-        }
-        table
-    };
-    TABLE[usize::from(byte)]
+    ((byte | 0x20).wrapping_sub(b'a') < 26)
+        | (byte.wrapping_sub(b'0') < 10)
+        | (byte == b'+')
+        | (byte == b'/')
+        | (byte == b'-')
+        | (byte == b'_')
 }
 
 /// Whether a byte can go on after the prefix of a key.
@@ -150,60 +148,39 @@ pub(super) fn continues(byte: u8) -> bool {
 }
 
 impl Search {
-    fn new(kind: AhoCorasickKind) -> Self {
-        let strings = strings();
-        let automaton = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(kind))
-            .prefilter(false)
-            .build(strings.iter().map(|(string, _)| string));
-        #[expect(
-            clippy::expect_used,
-            reason = "a few hundred short strings of our own fit any automaton"
-        )]
-        let automaton = automaton.expect("the strings are short and few");
-        let meanings = strings.iter().map(|_| OnceLock::new()).collect();
+    fn new() -> Self {
+        let (strings, prefixes): (Vec<_>, Vec<_>) = strings().unzip();
         Search {
-            automaton,
-            strings,
-            meanings,
+            needles: Needles::new(5, strings),
+            prefixes,
         }
     }
 
-    /// What a string stands for. Only the longest string at a place is reported, so that
-    /// it speaks for the shorter ones it begins with: `sk-ant-` for `sk-`, `secret_` for
-    /// `secret`.
-    fn meanings(&self, string: usize) -> &[Meaning] {
-        self.meanings[string].get_or_init(|| {
-            let whole = &self.strings[string].0;
-            let begins = self.strings.iter().filter(|(other, _)| {
-                whole
-                    .get(..other.len())
-                    .is_some_and(|head| head.eq_ignore_ascii_case(other))
-            });
-            begins
-                .map(|(other, prefix)| Meaning {
-                    prefix: *prefix,
-                    length: other.len(),
-                })
-                .collect()
-        })
+    fn hits(&'static self, text: &str) -> impl Iterator<Item = Hit> {
+        let bytes = text.as_bytes();
+        let mut from = 0;
+        let places = std::iter::from_fn(move || {
+            let start = self.needles.next_place(bytes, from)?;
+            // What lies inside a longer string is not looked for again.
+            let longest = self.needles.longest_at(bytes, start)?;
+            from = start + self.needles.length(longest);
+            Some(start)
+        });
+        places.flat_map(move |start| self.hits_at(text, start))
     }
 
-    fn hits(&'static self, text: &str) -> impl Iterator<Item = Hit> {
-        self.automaton.find_iter(text).flat_map(move |found| {
-            let start = found.start();
-            let meanings = self.meanings(found.pattern().as_usize()).iter();
-            meanings.filter_map(move |meaning| {
-                let end = start + meaning.length;
-                let fits = meaning
-                    .prefix
-                    .is_none_or(|prefix| prefix.fits(text, start, end));
-                let shape = meaning.prefix.map(|prefix| prefix.shape);
+    /// A string speaks for the shorter ones that it begins with: `sk-ant-` for `sk-`,
+    /// `secret_` for `secret`.
+    fn hits_at(&'static self, text: &str, start: usize) -> impl Iterator<Item = Hit> {
+        self.needles
+            .at(text.as_bytes(), start)
+            .filter_map(move |string| {
+                let prefix = self.prefixes.get(string).copied().flatten();
+                let end = start + self.needles.length(string);
+                let fits = prefix.is_none_or(|prefix| prefix.fits(text, start, end));
+                let shape = prefix.map(|prefix| prefix.shape);
                 fits.then_some(Hit { start, end, shape })
             })
-        })
     }
 }
 
@@ -222,31 +199,18 @@ impl Prefix {
     }
 }
 
-/// The automaton for a text: at first the one that is built soonest, then a compact one
-/// that searches faster, and after a few megabytes a dense one that is three times as fast.
-fn search(length: usize) -> &'static Search {
-    static FIRST: OnceLock<Search> = OnceLock::new();
-    static COMPACT: OnceLock<Search> = OnceLock::new();
-    static DENSE: OnceLock<Search> = OnceLock::new();
-    static SEEN: AtomicUsize = AtomicUsize::new(0);
-    let seen = SEEN.fetch_add(length, Ordering::Relaxed);
-    let seen = seen.saturating_add(length);
-    if seen <= LITTLE {
-        FIRST.get_or_init(|| Search::new(AhoCorasickKind::NoncontiguousNFA))
-    } else if seen <= MUCH {
-        COMPACT.get_or_init(|| Search::new(AhoCorasickKind::ContiguousNFA))
-    } else {
-        DENSE.get_or_init(|| Search::new(AhoCorasickKind::DFA))
-    }
+fn search() -> &'static Search {
+    static SEARCH: OnceLock<Search> = OnceLock::new();
+    SEARCH.get_or_init(Search::new)
 }
 
-fn strings() -> Vec<(String, Option<Prefix>)> {
-    let kinds = KEY_KINDS.iter();
-    let keys =
-        kinds.flat_map(|kind| ["", "_", "-", " ", "."].map(|joint| format!("{kind}{joint}key")));
-    let stems = STEMS.iter().map(|stem| (*stem).to_owned()).chain(keys);
-    let prefixes = shapes::prefixes().map(|prefix| (prefix.text.to_owned(), Some(prefix)));
-    stems.map(|stem| (stem, None)).chain(prefixes).collect()
+fn strings() -> impl Iterator<Item = (Cow<'static, str>, Option<Prefix>)> {
+    let stems = STEMS.iter().map(|stem| Cow::Borrowed(*stem));
+    let keys = KEY_KINDS.iter().flat_map(|kind| {
+        ["", "_", "-", " ", "."].map(|joint| Cow::Owned(format!("{kind}{joint}key")))
+    });
+    let prefixes = shapes::prefixes().map(|prefix| (Cow::Borrowed(prefix.text), Some(prefix)));
+    stems.chain(keys).map(|stem| (stem, None)).chain(prefixes)
 }
 
 #[cfg(test)]
@@ -260,6 +224,26 @@ mod tests {
             assert_eq!(next_run(text.as_bytes(), 0, 20), Some(lead..lead + 20));
             let short = format!("{}{}!", " ".repeat(lead), "a".repeat(19));
             assert_eq!(next_run(short.as_bytes(), 0, 20), None);
+        }
+    }
+
+    #[test]
+    fn a_run_is_the_same_however_it_is_looked_for() {
+        let mut random = 1_u32;
+        for length in 1..40 {
+            let mut text = Vec::new();
+            while text.len() < 2_000 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let run = random >> 26;
+                text.extend(std::iter::repeat_n(b'k', run as usize));
+                text.push(b' ');
+            }
+            let mut from = 0;
+            while let Some(run) = next_run(&text, from, length) {
+                assert_eq!(next_run_probing(&text, from, length), Some(run.clone()));
+                from = run.end;
+            }
+            assert_eq!(next_run_probing(&text, from, length), None);
         }
     }
 

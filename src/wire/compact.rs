@@ -1,8 +1,46 @@
 //! Other spellings of a JSON value: without white space, in ASCII, with sorted
-//! members. They serve for counting and searching and are never written back.
+//! members. All but the first serve for counting and searching and are never written back.
 
 use super::json::{Kind, Piece, Scanner, Span, unescape, write_string};
 use super::node::{Data, Node};
+
+/// Appends the value at `span` without the white space between its tokens, so on one line,
+/// with every token as it stands but for those in `changed`, which are in order and apart.
+pub(crate) fn push_compact(text: &str, span: Span, changed: &[(Span, &str)], out: &mut Vec<u8>) {
+    out.reserve(span.len());
+    let mut scanner = Scanner::over(text, span);
+    let mut changes = changed.iter().peekable();
+    let mut ended = false;
+    while let Ok(Some(token)) = scanner.next_token() {
+        // Of a value that is replaced whole, what is left of it is not written.
+        while changes
+            .next_if(|(span, _)| span.end <= token.span.start)
+            .is_some()
+        {}
+        let changed = changes
+            .peek()
+            .filter(|(span, _)| span.start <= token.span.start && token.span.end <= span.end);
+        if let Some((span, text)) = changed {
+            if span.start == token.span.start {
+                if ended {
+                    out.push(b',');
+                }
+                out.extend_from_slice(text.as_bytes());
+                ended = true;
+            }
+            continue;
+        }
+        let closes = matches!(token.kind, Kind::EndObject | Kind::EndArray);
+        if ended && !closes {
+            out.push(b',');
+        }
+        out.extend_from_slice(token.span.of(text).as_bytes());
+        if token.kind == Kind::Key {
+            out.push(b':');
+        }
+        ended = !matches!(token.kind, Kind::Key | Kind::BeginObject | Kind::BeginArray);
+    }
+}
 
 /// The length of the value at `span`, without white space and with everything
 /// outside printable ASCII as `\uXXXX`: the `bytes` column of `inspect`.
@@ -160,6 +198,34 @@ mod tests {
 
     fn whole(text: &str) -> Span {
         Span::new(0, text.len())
+    }
+
+    fn compact(text: &str, changed: &[(&str, &str)]) -> String {
+        let changed: Vec<(Span, &str)> = changed
+            .iter()
+            .map(|(old, new)| {
+                let at = text.find(old).expect("a part of the text");
+                (Span::new(at, at + old.len()), *new)
+            })
+            .collect();
+        let mut out = Vec::new();
+        push_compact(text, whole(text), &changed, &mut out);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn the_compact_spelling_keeps_every_token_and_order() {
+        let text = "{ \"b\" : [ 1.50 , -0 , 1e400,{ } , [ ] ],\n \"a\": \"x y\\ud83d\u{2028}\" }";
+        let expected = "{\"b\":[1.50,-0,1e400,{},[]],\"a\":\"x y\\ud83d\u{2028}\"}";
+        assert_eq!(compact(text, &[]), expected);
+    }
+
+    #[test]
+    fn tokens_and_whole_values_are_replaced_in_the_compact_spelling() {
+        let text = "{\"id\": 7, \"a\": { \"b\": [1, {}] }, \"c\": 1}";
+        let changed = [("7", "\"x\""), ("{ \"b\": [1, {}] }", "0")];
+        assert_eq!(compact(text, &changed), "{\"id\":\"x\",\"a\":0,\"c\":1}");
+        assert_eq!(compact("[1, [2, 3] , 4]", &[("[2, 3]", "[]")]), "[1,[],4]");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! a `\uXXXX` escape may be half of a surrogate pair, because real servers that
 //! cut a string send such escapes.
 
+use crate::blocks;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -497,33 +498,17 @@ impl<'a> Scanner<'a> {
 }
 
 /// The first quote, backslash or control byte at or after `at`, or the end.
-///
-/// Eight bytes at a time: the classic zero-byte test on a word, once for each of
-/// the two characters and once for "below 0x20". A borrow can only set bits above
-/// the first true hit, so counting trailing zeros of the combined mask is exact.
 fn string_stop(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    const QUOTES: u64 = ONES * b'"' as u64;
-    const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    const SPACES: u64 = ONES * 0x20;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ QUOTES;
-        let slash = word ^ BACKSLASHES;
-        let mask = ((quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(SPACES) & !word))
-            & HIGH;
-        if mask != 0 {
-            return at + (mask.trailing_zeros() / 8) as usize;
+    const LANES: usize = 32;
+    let stops = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) {
+        let found = blocks::bits(block, stops);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize;
         }
-        at += 8;
+        at += LANES;
     }
-    while let Some(byte) = bytes.get(at) {
-        if matches!(byte, b'"' | b'\\' | 0..=0x1f) {
-            break;
-        }
+    while bytes.get(at).is_some_and(|byte| !stops(*byte)) {
         at += 1;
     }
     at
@@ -596,6 +581,32 @@ fn unescape_unicode(escape: &str) -> (Piece<'_>, usize) {
 fn hex4(escape: &str) -> Option<u16> {
     let digits = escape.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
+}
+
+/// The value of a member of the object at `object`; of repeated ones the last.
+pub(crate) fn member(text: &str, object: Span, wanted: &str) -> Option<Value> {
+    let mut scanner = Scanner::over(text, object);
+    if scanner.require().ok()?.kind != Kind::BeginObject {
+        return None;
+    }
+    let mut found = None;
+    while let Ok(Some(key)) = scanner.next_key() {
+        let value = scanner.value().ok()?;
+        if decode(key.inner().of(text)) == wanted {
+            found = Some(value);
+        }
+    }
+    found
+}
+
+/// The value at the end of a path of member names.
+pub(crate) fn nested(text: &str, object: Span, path: &[&str]) -> Option<Value> {
+    let (first, rest) = path.split_first()?;
+    let mut value = member(text, object, first)?;
+    for name in rest {
+        value = member(text, value.span, name)?;
+    }
+    Some(value)
 }
 
 /// The inside of a string literal as text for analysis: unescaped, with half

@@ -14,7 +14,65 @@ pub(crate) mod method {
     pub(crate) const RESOURCES_LIST: &str = "resources/list";
     pub(crate) const TEMPLATES_LIST: &str = "resources/templates/list";
     pub(crate) const RESOURCES_READ: &str = "resources/read";
+    pub(crate) const COMPLETE: &str = "completion/complete";
+    pub(crate) const TASKS_GET: &str = "tasks/get";
+    pub(crate) const LISTEN: &str = "subscriptions/listen";
+    pub(crate) const PING: &str = "ping";
+    pub(crate) const CANCELLED: &str = "notifications/cancelled";
+    pub(crate) const PROGRESS: &str = "notifications/progress";
 }
+
+/// Members that refer to one request or one connection.
+pub(crate) mod name {
+    pub(crate) const META: &str = "_meta";
+    pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
+    pub(crate) const REQUEST_ID: &str = "requestId";
+    pub(crate) const PROTOCOL_VERSION: &str = "protocolVersion";
+    /// In `_meta` of every request of the modern era.
+    pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// In `_meta` of results of the modern era: the name and version of the server.
+    pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+    /// In `_meta` of what belongs to a `subscriptions/listen`: the id of that request.
+    pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+}
+
+/// JSON-RPC error codes.
+pub(crate) mod code {
+    pub(crate) const PARSE_ERROR: i64 = -32_700;
+    pub(crate) const INVALID_REQUEST: i64 = -32_600;
+    pub(crate) const METHOD_NOT_FOUND: i64 = -32_601;
+    pub(crate) const INTERNAL_ERROR: i64 = -32_603;
+    /// Of the modern era; its data names the supported versions.
+    pub(crate) const UNSUPPORTED_VERSION: i64 = -32_022;
+    /// Ours: the recording has no answer.
+    pub(crate) const NOT_RECORDED: i64 = -32_001;
+}
+
+/// Members of the parameters that differ from one run of a client to the next although it asks
+/// the same: the method (any without one) and the path below `params`. `_meta` is one more, and
+/// the user can name some of it that count.
+pub(crate) const VOLATILE: &[(Option<&str>, &[&str])] = &[
+    (Some(method::INITIALIZE), &["clientInfo"]),
+    (Some(method::INITIALIZE), &["capabilities"]),
+    (None, &["requestState"]),
+    (None, &["task", "ttl"]),
+];
+
+/// Whether real clients ask this as often as they like, so that a recording cannot know how often.
+pub(crate) fn is_asked_at_will(method: &str) -> bool {
+    method.ends_with("/list")
+        || [
+            method::RESOURCES_READ,
+            method::PROMPTS_GET,
+            method::COMPLETE,
+            method::TASKS_GET,
+            method::PING,
+        ]
+        .contains(&method)
+}
+
+/// The one revision of the protocol that has batches.
+pub(crate) const BATCH_REVISION: &str = "2025-03-26";
 
 /// The first revision without `initialize` and without requests from the server.
 pub(crate) const MODERN_REVISION: &str = "2026-07-28";

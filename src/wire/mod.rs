@@ -3,8 +3,10 @@
 //!
 //! Nothing here does input or output, and nothing knows the time.
 
-#[cfg(feature = "cli")]
 pub(crate) mod compact;
+pub(crate) mod glyph;
 pub(crate) mod json;
+pub(crate) mod lane;
+pub(crate) mod lines;
 pub(crate) mod mcp;
 pub(crate) mod node;

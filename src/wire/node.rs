@@ -65,6 +65,31 @@ pub(crate) struct Number {
 }
 
 impl Number {
+    /// Appends a spelling that is the same for `10`, `10.0` and `1e1`, and ends in `;`.
+    pub(crate) fn push_canonical(raw: &str, out: &mut Vec<u8>) {
+        let (sign, digits) = match raw.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", raw),
+        };
+        // Most numbers are whole, and need no strings of their own.
+        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let significant = digits.trim_end_matches('0');
+        if whole && !significant.is_empty() {
+            let zeros = digits.len() - significant.len();
+            out.extend_from_slice(sign.as_bytes());
+            out.extend_from_slice(significant.as_bytes());
+            out.push(b'e');
+            out.extend_from_slice(zeros.to_string().as_bytes());
+        } else {
+            let number = Number::parse(raw);
+            out.extend_from_slice(if number.negative { b"-" } else { b"" });
+            out.extend_from_slice(number.digits.as_bytes());
+            out.push(b'e');
+            out.extend_from_slice(number.exponent.as_bytes());
+        }
+        out.push(b';');
+    }
+
     fn parse(raw: &str) -> Self {
         let (negative, rest) = match raw.strip_prefix('-') {
             Some(rest) => (true, rest),

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -22,8 +22,12 @@ pub(crate) struct DemoClient {
 
 impl DemoClient {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut server = Command::new(executable())
-            .args(arguments)
+        Self::of(Command::new(executable()).args(arguments))
+    }
+
+    /// The client of any server, for instance of one behind a recorder.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut server = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -110,7 +114,14 @@ impl DemoClient {
     }
 
     /// Closes the server's input and returns what it still says. It has to end by itself, and well.
-    pub(crate) fn end(mut self) -> Vec<Value> {
+    pub(crate) fn end(self) -> Vec<Value> {
+        let (rest, status) = self.close();
+        assert!(status.success(), "{status}");
+        rest
+    }
+
+    /// The same for a server that may end in any way.
+    pub(crate) fn close(mut self) -> (Vec<Value>, ExitStatus) {
         self.input = None;
         let mut rest = Vec::new();
         loop {
@@ -121,8 +132,7 @@ impl DemoClient {
             }
         }
         let status = self.server.wait().unwrap();
-        assert!(status.success(), "{status}");
-        rest
+        (rest, status)
     }
 }
 
@@ -143,7 +153,7 @@ pub(crate) fn outcome(answer: &Value) -> (String, bool) {
 }
 
 /// Cargo has no variable that names an example, but puts it in a known place beside the tests.
-fn executable() -> PathBuf {
+pub(crate) fn executable() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
     let name = format!("demo_server{}", std::env::consts::EXE_SUFFIX);

@@ -8,20 +8,29 @@ use syn::visit::Visit;
 
 /// Each module with the modules that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("wire", &[]),
+    ("blocks", &[]),
+    ("needles", &["blocks"]),
+    ("wire", &["blocks"]),
     ("finding", &[]),
     ("pattern", &[]),
     ("regular_file", &[]),
-    ("secrets", &["wire"]),
+    ("secrets", &["blocks", "needles", "wire"]),
     ("cassette", &["wire", "finding", "regular_file", "secrets"]),
     (
         "redact",
         &["wire", "finding", "pattern", "secrets", "cassette"],
     ),
+    ("matching", &["wire", "secrets"]),
+    (
+        "replay",
+        &["wire", "secrets", "cassette", "redact", "matching"],
+    ),
+    ("record", &["wire", "cassette", "redact"]),
     ("diff", &["wire", "finding", "secrets", "cassette"]),
     (
         "lint",
         &[
+            "needles",
             "wire",
             "finding",
             "pattern",
@@ -35,6 +44,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("baseline", &["finding", "cassette"]),
     ("config", &["finding", "regular_file", "lint"]),
     ("report", &["finding", "cassette", "redact", "diff", "lint"]),
+    ("transport", &["wire", "cassette", "replay", "record"]),
+    ("session", &["record"]),
     (
         "command",
         &[
@@ -50,14 +61,31 @@ const LAYERS: &[(&str, &[&str])] = &[
             "baseline",
             "config",
             "report",
+            "matching",
+            "replay",
+            "record",
+            "transport",
         ],
     ),
-    ("args", &["finding", "lint", "config", "report", "command"]),
+    (
+        "args",
+        &[
+            "finding", "matching", "record", "lint", "config", "report", "command",
+        ],
+    ),
 ];
 
 /// Crates that only some files may name.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("clap", &["args.rs", "args/redaction.rs"]),
+    (
+        "clap",
+        &[
+            "args.rs",
+            "args/record.rs",
+            "args/redaction.rs",
+            "args/serve.rs",
+        ],
+    ),
     ("clap_complete", &["args.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
     ("fancy_regex", &["pattern/backtracking.rs"]),
@@ -83,7 +111,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "baseline/git/tree.rs",
         ],
     ),
-    ("tokio", &[]),
+    ("tokio", &["session/mod.rs", "transport/signals.rs"]),
     ("hyper", &[]),
 ];
 

@@ -8,6 +8,7 @@ use super::View;
 use super::summary::{Inspection, Row, Tool};
 use crate::cassette::model::string_value;
 use crate::cassette::{Cassette, Sender, Transport};
+use crate::replay::faults::{DryRun, Hit};
 use crate::report::{guard_runner, visible};
 use crate::secrets::conceal;
 use serde::Serialize;
@@ -18,7 +19,12 @@ use std::fmt::{Display, Write as _};
 
 /// One of the text views. For a GitHub Actions runner it is wrapped so that the
 /// runner looks for no command in it.
-pub(super) fn text(inspection: &Inspection<'_>, view: View, github_actions: bool) -> String {
+pub(super) fn text(
+    inspection: &Inspection<'_>,
+    view: View,
+    faults: Option<&DryRun>,
+    github_actions: bool,
+) -> String {
     let mut out = String::new();
     match view {
         View::Summary => summary(inspection, &mut out),
@@ -31,10 +37,24 @@ pub(super) fn text(inspection: &Inspection<'_>, view: View, github_actions: bool
             .iter()
             .for_each(|tool| tool_line(tool, &mut out)),
     }
+    if let Some(dry_run) = faults {
+        fault_lines(dry_run, &mut out);
+    }
     if github_actions && !out.is_empty() {
         return guard_runner(&out);
     }
     out
+}
+
+fn fault_lines(dry_run: &DryRun, out: &mut String) {
+    out.push_str("fault overlay dry-run:\n");
+    for Hit { seq, method, kind } in &dry_run.hits {
+        let method = harmless(&conceal::name(method));
+        let _ = writeln!(out, "  seq {seq} {method} -> {kind}");
+    }
+    for warning in &dry_run.warnings {
+        let _ = writeln!(out, "  WARNING: {}", harmless(&conceal::name(warning)));
+    }
 }
 
 fn summary(inspection: &Inspection<'_>, out: &mut String) {
@@ -189,8 +209,16 @@ fn at_line_start(text: &str) -> String {
 /// The JSON document: everything except the timeline, unless that was asked for.
 ///
 /// It is written in ASCII, as 0.4.0 did, so that nothing in it can act on a terminal.
-pub(super) fn json(inspection: &Inspection<'_>) -> String {
-    let document = Document::from(inspection);
+pub(super) fn json(inspection: &Inspection<'_>, faults: Option<&DryRun>) -> String {
+    let mut document = Document::from(inspection);
+    document.faults = faults.map(|dry_run| Faults {
+        hits: dry_run.hits.iter().map(FaultEntry::from).collect(),
+        warnings: dry_run
+            .warnings
+            .iter()
+            .map(|text| conceal::name(text))
+            .collect(),
+    });
     let written = serde_json::to_string_pretty(&document);
     debug_assert!(written.is_ok(), "writing to memory cannot fail");
     let mut text = ascii(&written.unwrap_or_default());
@@ -233,6 +261,33 @@ struct Document<'a> {
     http: Option<Http<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Vec<TimelineEntry<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<Faults<'a>>,
+}
+
+/// What `--faults` shows.
+#[derive(Serialize)]
+struct Faults<'a> {
+    hits: Vec<FaultEntry<'a>>,
+    warnings: Vec<Cow<'a, str>>,
+}
+
+#[derive(Serialize)]
+struct FaultEntry<'a> {
+    seq: i64,
+    method: Cow<'a, str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl<'a> From<&'a Hit> for FaultEntry<'a> {
+    fn from(hit: &'a Hit) -> Self {
+        FaultEntry {
+            seq: hit.seq,
+            method: conceal::name(&hit.method),
+            kind: hit.kind,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -295,6 +350,7 @@ impl<'a> From<&'a Inspection<'a>> for Document<'a> {
                 .timeline
                 .as_ref()
                 .map(|rows| rows.iter().map(TimelineEntry::from).collect()),
+            faults: None,
         }
     }
 }

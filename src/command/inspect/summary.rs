@@ -10,7 +10,7 @@ use crate::diff::collect::Collector;
 use crate::diff::surface::Listing;
 use crate::secrets::conceal;
 use crate::wire::compact;
-use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode};
+use crate::wire::json::{Kind as JsonKind, Scanner, Span, Value, decode, member};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -157,17 +157,6 @@ fn argument_count(text: &str, tool: Span) -> usize {
         });
     }
     names.len()
-}
-
-/// The value of a member of an object; of repeated ones the last.
-fn member(text: &str, object: Span, wanted: &str) -> Option<Value> {
-    let mut found = None;
-    each_member(text, object, |name, value| {
-        if name == wanted {
-            found = Some(value);
-        }
-    });
-    found
 }
 
 /// Calls `each` with every member if the value at `object` is an object.

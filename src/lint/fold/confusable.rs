@@ -9,7 +9,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
-use unicode_security::confusable_detection::skeleton;
+
+use super::drawn::DRAWN;
 
 /// How a character relates to the ASCII letters it looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,13 +148,9 @@ pub(crate) fn imitated(c: char) -> Option<String> {
     Some(drawn.collect())
 }
 
-/// Whether the data has `c` drawn like a small capital, as Greek tau is. The
-/// two that are drawn the wrong way round are no likeness.
+/// Whether the data has `c` drawn like a small capital, as Greek tau is.
 fn is_small_capital(c: char) -> bool {
-    let mut buffer = [0; 4];
-    let mut drawn = skeleton(c.encode_utf8(&mut buffer));
-    let only = drawn.next().filter(|_| drawn.next().is_none());
-    only.is_some_and(|c| !matches!(c, 'ᴎ' | 'ᴙ') && lookup(STYLED, c).is_some())
+    drawn(c).is_some_and(|[first, _]| first.is_ascii_uppercase())
 }
 
 /// The Cyrillic or Greek letter that an ASCII letter stands in for, where
@@ -200,18 +197,16 @@ fn prototype(c: char) -> Option<Letters> {
 
 /// The prototype of UTS 39 without its marks, if it is one or two letters.
 fn drawn_like(c: char) -> Option<Letters> {
-    let mut buffer = [0; 4];
-    let mut letters: Letters = [0; 2];
-    let mut count = 0;
-    for part in skeleton(c.encode_utf8(&mut buffer)).filter(|part| !is_combining_mark(*part)) {
-        *letters.get_mut(count)? = ascii_lower(part)?;
-        count += 1;
+    match drawn(c)? {
+        [first, _] if first.is_ascii_uppercase() => None,
+        [b'r', b'n'] => Some([b'm', 0]),
+        letters => Some(letters),
     }
-    match (count, &letters) {
-        (0, _) => None,
-        (_, b"rn") => Some([b'm', 0]),
-        _ => Some(letters),
-    }
+}
+
+fn drawn(c: char) -> Option<Letters> {
+    let entry = DRAWN.binary_search_by_key(&u32::from(c), |(code, _)| *code);
+    DRAWN.get(entry.ok()?).map(|(_, letters)| *letters)
 }
 
 fn ascii_lower(c: char) -> Option<u8> {
@@ -229,12 +224,59 @@ fn lookup(table: &[(char, u8)], c: char) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_security::confusable_detection::skeleton;
 
     fn seen_as(c: char) -> Option<(String, Likeness)> {
         ascii_letters(c).map(|(letters, likeness)| {
             let text = letters.iter().filter(|byte| **byte != 0);
             (text.map(|byte| char::from(*byte)).collect(), likeness)
         })
+    }
+
+    /// What [`DRAWN`] says of a character, worked out from the data itself.
+    fn drawn_by_the_data(c: char) -> Option<Letters> {
+        let drawn: Vec<char> = skeleton(c.encode_utf8(&mut [0; 4])).collect();
+        if let [only] = drawn[..]
+            && let Some(letter) = lookup(STYLED, only)
+        {
+            // Two are drawn the wrong way round, which is no likeness.
+            let wrong = matches!(only, 'ᴎ' | 'ᴙ');
+            return (!wrong).then_some([letter.to_ascii_uppercase(), 0]);
+        }
+        let mut letters = drawn.into_iter().filter(|part| !is_combining_mark(*part));
+        let first = ascii_lower(letters.next()?)?;
+        let second = letters.next().map_or(Some(0), ascii_lower)?;
+        letters.next().is_none().then_some([first, second])
+    }
+
+    fn written(entries: &[(u32, Letters)]) -> String {
+        let mut file = "//! What characters are drawn like in the confusables data of UTS 39, marks aside: one or\n\
+            //! two ASCII letters in lower case, or a small capital, which stands in upper case.\n\
+            //!\n\
+            //! Written by a test of `confusable` when `UPDATE_FIXTURES=1` is set. The data itself is\n\
+            //! full of pointers, which every start of the program would have to set right.\n\n\
+            #[rustfmt::skip]\n\
+            pub(super) const DRAWN: &[(u32, [u8; 2])] = &["
+            .to_owned();
+        for (index, (code, letters)) in entries.iter().enumerate() {
+            let gap = if index % 6 == 0 { "\n    " } else { " " };
+            let letters: String = letters.iter().map(|byte| char::from(*byte)).collect();
+            let letters = letters.replace('\0', "\\0");
+            file.push_str(&format!("{gap}({code:#x}, *b\"{letters}\"),"));
+        }
+        file + "\n];\n"
+    }
+
+    #[test]
+    fn the_generated_table_is_what_the_data_says() {
+        let characters =
+            ('\0'..=char::MAX).filter_map(|c| Some((u32::from(c), drawn_by_the_data(c)?)));
+        let expected: Vec<(u32, Letters)> = characters.collect();
+        if std::env::var_os("UPDATE_FIXTURES").is_some_and(|value| value == "1") {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lint/fold/drawn.rs");
+            std::fs::write(path, written(&expected)).expect("the sources can be written");
+        }
+        assert!(DRAWN == expected, "set UPDATE_FIXTURES=1 to write it");
     }
 
     #[test]

@@ -6,7 +6,7 @@ const LANES: usize = 16;
 /// The next byte from `at` on that may start a character which hides or
 /// steers. What it finds is decoded and judged, so a false suspect is no harm.
 pub(super) fn next_suspect(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = at;
+    let mut at = skip_prose(bytes, at);
     // The last bytes of a text are looked at as if zeros followed, which no
     // test of a second or third byte takes for a suspect.
     while let Some(block) = bytes.get(at..at + LANES + 2) {
@@ -19,10 +19,24 @@ pub(super) fn next_suspect(bytes: &[u8], at: usize) -> Option<usize> {
         if any {
             break;
         }
-        at += LANES;
+        at = skip_prose(bytes, at + LANES);
     }
     let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
     (at..bytes.len()).find(|index| is_suspect(byte(*index), byte(index + 1), byte(index + 2)))
+}
+
+/// Skips blocks of printable ASCII, line ends and tabs, where one byte says enough.
+#[inline]
+fn skip_prose(bytes: &[u8], from: usize) -> usize {
+    let is_other = |byte: u8| !(0x20..0x7f).contains(&byte) & (byte != b'\n') & (byte != b'\t');
+    let mut at = from;
+    while let Some(block) = bytes.get(at..at + 2 * LANES) {
+        if block.iter().fold(false, |any, byte| any | is_other(*byte)) {
+            break;
+        }
+        at += 2 * LANES;
+    }
+    at
 }
 
 /// Looks at three bytes without a branch, so that a block is tested at once.

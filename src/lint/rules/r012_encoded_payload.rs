@@ -5,7 +5,7 @@ use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::encoded::{self, Encoding};
 use crate::lint::findings::Findings;
 use crate::lint::reading::{Reading, quoted_text, signals_of};
-use crate::lint::signals::{Amount, Strength};
+use crate::lint::signals::Strength;
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -29,7 +29,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     }
     let definition = surface.is_definition() || surface == Surface::ServerRequest;
     for part in encoded::parts(reading.value(), definition) {
-        let signals = signals_of(&part.decoded, false, Amount::Little);
+        let signals = signals_of(&part.decoded, false);
         // What reading the text as it stands finds already is not hidden by an encoding.
         let plain = |kind| {
             part.encoding.covers_whole_text()

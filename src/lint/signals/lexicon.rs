@@ -1,10 +1,14 @@
 //! The words of one language beside English, and automata that find them.
 
 use super::Concept;
-use super::vocabulary::{Amount, Word, words};
+use super::vocabulary::{Word, words};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many bytes of text are searched for all words before a table of anchors pays.
+const LITTLE: usize = 256 * 1024;
 
 const SHARED: &str = include_str!("../words/shared.toml");
 const ENGLISH: &str = include_str!("../words/en.toml");
@@ -13,7 +17,9 @@ const ENGLISH: &str = include_str!("../words/en.toml");
 pub(super) struct Lexicon {
     words: Vec<Word>,
     all: OnceLock<Option<AhoCorasick>>,
-    much: OnceLock<Option<AhoCorasick>>,
+    anchors: OnceLock<Option<AhoCorasick>>,
+    /// How many bytes were searched so far.
+    searched: AtomicUsize,
 }
 
 /// The concepts whose English words are names and signs of no language.
@@ -84,14 +90,15 @@ impl Lexicon {
                 .chain(neutral)
                 .collect(),
             all: OnceLock::new(),
-            much: OnceLock::new(),
+            anchors: OnceLock::new(),
+            searched: AtomicUsize::new(0),
         }
     }
 
-    /// Whether the text holds an anchor, be it inside a longer word. Where there is little
+    /// Whether the text holds an anchor, be it inside a longer word. As long as there was little
     /// text the answer is always yes: the table would cost more than the search.
-    pub(super) fn has_anchor(&self, folded: &str, amount: Amount) -> bool {
-        if amount != Amount::Much {
+    pub(super) fn has_anchor(&self, folded: &str) -> bool {
+        if self.searched.fetch_add(folded.len(), Ordering::Relaxed) < LITTLE {
             return true;
         }
         let build = || {
@@ -102,7 +109,7 @@ impl Lexicon {
                 .build(anchors.map(|word| word.text))
                 .ok()
         };
-        self.much
+        self.anchors
             .get_or_init(build)
             .as_ref()
             .is_none_or(|anchors| anchors.is_match(folded))

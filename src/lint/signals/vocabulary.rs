@@ -1,11 +1,11 @@
 //! The words that signals are made of, from the files in `words/`.
 //!
 //! A command that lints one small file must not wait for tables that it does not
-//! need: the files are read line by line rather than parsed, the automaton over all
-//! words is built when the first text has an anchor, and that over the anchors in
-//! the form that suits the amount of text.
+//! need: the files are read line by line rather than parsed, and the table of all
+//! words is built when the first text has an anchor.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use crate::needles::Needles;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The vocabularies that ship with the binary, one file a language.
@@ -135,29 +135,6 @@ impl Concept {
     }
 }
 
-/// How much text is to be searched in all, which decides what tables are worth building.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Amount {
-    /// Building a second table would take longer than the search.
-    Little,
-    /// Worth a compact table of the words that signals cannot do without.
-    Some,
-    /// Worth the dense form of it, which takes milliseconds to build.
-    Much,
-}
-
-impl Amount {
-    /// Where the building time of the compact table and of the dense one is made up
-    /// for, measured on English text.
-    pub(crate) fn of(bytes: usize) -> Amount {
-        match bytes {
-            0..200_000 => Amount::Little,
-            200_000..4_000_000 => Amount::Some,
-            _ => Amount::Much,
-        }
-    }
-}
-
 /// A word of a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -167,13 +144,12 @@ pub(super) struct Word {
     pub(super) stem: bool,
 }
 
-/// All words, and automata that find them.
+/// All words, and tables that find them.
 pub(super) struct Vocabulary {
     words: Vec<Word>,
-    all: OnceLock<Option<AhoCorasick>>,
-    some: OnceLock<Option<AhoCorasick>>,
-    much: OnceLock<Option<AhoCorasick>>,
-    joined: OnceLock<Option<AhoCorasick>>,
+    anchors: OnceLock<Needles>,
+    all: OnceLock<Needles>,
+    joined: OnceLock<Needles>,
 }
 
 /// The words of all languages.
@@ -181,9 +157,8 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary {
         words: FILES.iter().copied().flat_map(words).collect(),
+        anchors: OnceLock::new(),
         all: OnceLock::new(),
-        some: OnceLock::new(),
-        much: OnceLock::new(),
         joined: OnceLock::new(),
     })
 }
@@ -212,89 +187,63 @@ pub(super) fn words(file: &'static str) -> impl Iterator<Item = Word> {
 }
 
 impl Vocabulary {
-    /// Whether the text holds an anchor, be it inside a longer word.
-    ///
-    /// For a little text the answer is always yes: building the table for it would
-    /// take longer than looking at all words.
-    pub(super) fn has_anchor(&self, folded: &str, amount: Amount) -> bool {
-        let (cell, kind) = match amount {
-            Amount::Little => return true,
-            Amount::Some => (&self.some, AhoCorasickKind::ContiguousNFA),
-            Amount::Much => (&self.much, AhoCorasickKind::DFA),
-        };
-        let build = || {
+    /// Whether the text holds an anchor, be it the beginning of a longer word.
+    pub(super) fn has_anchor(&self, folded: &str) -> bool {
+        let anchors = self.anchors.get_or_init(|| {
             let anchors = self.words.iter().filter(|word| word.concept.is_anchor());
-            let mut builder = AhoCorasick::builder();
-            // Anchors begin with every letter, so looking for their first bytes finds little to skip.
-            builder
-                .kind(Some(kind))
-                .prefilter(false)
-                .build(anchors.map(|word| word.text))
-                .ok()
-        };
-        // Without the table everything is looked at.
-        cell.get_or_init(build)
-            .as_ref()
-            .is_none_or(|anchors| anchors.is_match(folded))
+            Needles::new(8, anchors.map(|word| word.text))
+        });
+        anchors.words(folded.as_bytes()).next().is_some()
     }
 
-    /// Every word that occurs in the text, overlapping ones too, be it inside a longer
-    /// word, with the byte where it begins and the one where it ends.
+    /// Every word that occurs in the text, overlapping ones too, be it the beginning of a
+    /// longer word, with the byte where it begins and the one where it ends.
     pub(super) fn find<'v>(
         &'v self,
         folded: &'v str,
-    ) -> impl Iterator<Item = (Word, std::ops::Range<usize>)> + 'v {
-        let build = || {
-            let mut builder = AhoCorasick::builder();
-            builder
-                .match_kind(MatchKind::Standard)
-                // Few texts get here, so it is the building that takes the time.
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .prefilter(false)
-                .build(self.words.iter().map(|word| word.text))
-                .ok()
-        };
-        let automaton = self.all.get_or_init(build).as_ref();
-        let found = automaton.map(|automaton| automaton.find_overlapping_iter(folded));
-        found.into_iter().flatten().filter_map(|found| {
-            let word = self.words.get(found.pattern().as_usize())?;
-            Some((*word, found.range()))
-        })
+    ) -> impl Iterator<Item = (Word, Range<usize>)> + 'v {
+        let all = || Needles::new(8, self.words.iter().map(|word| word.text));
+        let found = found_at_words(self.all.get_or_init(all), folded);
+        found.filter_map(|(word, range)| Some((*self.words.get(word)?, range)))
     }
-}
 
-impl Vocabulary {
     /// Parts a text without spaces into the words that it holds, the longest first; what
     /// is between them is left together.
     pub(super) fn segment(&self, joined: &str) -> String {
-        let build = || {
+        let words = self.joined.get_or_init(|| {
             let words = self.words.iter().map(|word| word.text.replace(' ', ""));
-            AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .build(words)
-                .ok()
-        };
-        let automaton = self.joined.get_or_init(build).as_ref();
+            Needles::new(5, words)
+        });
+        let bytes = joined.as_bytes();
         let mut parts = Vec::new();
-        let mut done = 0;
-        for found in automaton
-            .into_iter()
-            .flat_map(|words| words.find_iter(joined))
+        let (mut done, mut from) = (0, 0);
+        while let Some(start) = words.next_place(bytes, from)
+            && let Some(word) = words.longest_at(bytes, start)
         {
-            let word = self.words.get(found.pattern().as_usize());
+            from = start + words.length(word);
             // Two letters are a word by chance.
-            let Some(word) = word.filter(|word| word.text.len() > 2) else {
-                continue;
-            };
-            parts.push(joined.get(done..found.start()).unwrap_or_default());
-            parts.push(word.text);
-            done = found.end();
+            if let Some(word) = self.words.get(word).filter(|word| word.text.len() > 2) {
+                parts.push(joined.get(done..start).unwrap_or_default());
+                parts.push(word.text);
+                done = from;
+            }
         }
         parts.push(joined.get(done..).unwrap_or_default());
         parts.retain(|part| !part.is_empty());
         parts.join(" ")
     }
+}
+
+/// The strings in a folded text that do not begin inside a word, with their ranges.
+fn found_at_words<'n>(
+    needles: &'n Needles,
+    folded: &'n str,
+) -> impl Iterator<Item = (usize, Range<usize>)> + 'n {
+    let bytes = folded.as_bytes();
+    needles.words(bytes).flat_map(move |at| {
+        let found = needles.at(bytes, at);
+        found.map(move |string| (string, at..at + needles.length(string)))
+    })
 }
 
 #[cfg(test)]
@@ -324,7 +273,7 @@ mod tests {
     fn every_word_is_in_folded_form() {
         for word in vocabulary().words.iter().map(|word| word.text) {
             assert_eq!(word.to_lowercase(), *word);
-            assert!(!word.contains("  "), "{word}");
+            assert!(!word.contains("  ") && !word.starts_with(' '), "{word}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which characters leave no mark on the screen, by what they are for.
 
 use unicode_normalization::char::is_public_assigned;
+use unicode_script::{Script, ScriptExtension, UnicodeScript};
 
 /// What a character without a glyph is meant to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,4 +81,84 @@ pub(crate) fn meaningless(c: char) -> Option<Meaningless> {
         _ if glyphless(c).is_some() || is_public_assigned(c) => None,
         _ => Some(Meaningless::Unassigned),
     }
+}
+
+/// Whether joiners next to `c` can shape it.
+pub(crate) fn is_joining(c: char) -> bool {
+    const JOINING: &[Script] = &[
+        Script::Arabic,
+        Script::Syriac,
+        Script::Mandaic,
+        Script::Nko,
+        Script::Mongolian,
+        Script::Phags_Pa,
+        Script::Adlam,
+        Script::Hanifi_Rohingya,
+        Script::Sogdian,
+        Script::Devanagari,
+        Script::Bengali,
+        Script::Gurmukhi,
+        Script::Gujarati,
+        Script::Oriya,
+        Script::Tamil,
+        Script::Telugu,
+        Script::Kannada,
+        Script::Malayalam,
+        Script::Sinhala,
+        Script::Khmer,
+        Script::Myanmar,
+        Script::Balinese,
+        Script::Javanese,
+        Script::Meetei_Mayek,
+        Script::Chakma,
+        Script::Tirhuta,
+        Script::Newa,
+        Script::Grantha,
+    ];
+    // The blocks where most such text is need no lookup.
+    matches!(c, '\u{620}'..='\u{6ff}' | '\u{900}'..='\u{dff}') || is_of(c, JOINING)
+}
+
+/// Whether `c` belongs to a script without spaces between words.
+pub(crate) fn needs_word_breaks(c: char) -> bool {
+    const UNSPACED: &[Script] = &[
+        Script::Thai,
+        Script::Lao,
+        Script::Khmer,
+        Script::Myanmar,
+        Script::Tibetan,
+        Script::Javanese,
+        Script::Balinese,
+        Script::Tai_Le,
+        Script::New_Tai_Lue,
+        Script::Tai_Tham,
+        Script::Tai_Viet,
+        Script::Han,
+        Script::Hiragana,
+        Script::Katakana,
+        Script::Yi,
+    ];
+    is_of(c, UNSPACED)
+}
+
+/// Marks that several scripts share count for each of them.
+fn is_of(c: char, scripts: &[Script]) -> bool {
+    if c.is_ascii() {
+        return false;
+    }
+    let extension: ScriptExtension = c.script_extension();
+    !extension.is_common()
+        && !extension.is_inherited()
+        && scripts
+            .iter()
+            .any(|script| extension.contains_script(*script))
+}
+
+/// Whether `c` may be part of an emoji sequence. No crate in use has the emoji
+/// properties; a symbol that is not a letter is close enough, since joiners
+/// between two symbols spell nothing.
+pub(crate) fn is_emoji(c: char) -> bool {
+    matches!(c, '©' | '®' | '‼' | '⁉' | '™' | 'ℹ')
+        || (c >= '\u{2190}' && !c.is_alphabetic() && glyphless(c).is_none())
+        || matches!(c, '\u{1f130}'..='\u{1f1ff}')
 }

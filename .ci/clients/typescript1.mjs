@@ -1,0 +1,48 @@
+// A client on the TypeScript SDK 1.x, with every handler that it has.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+    CreateMessageRequestSchema,
+    ElicitRequestSchema,
+    ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { main, play, request, SAMPLED } from './scenario.mjs';
+
+await main(async (plan, transcript) => {
+    const client = new Client(
+        { name: 'scripted-typescript-1', version: '1.0.0' },
+        { capabilities: { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } } },
+    );
+    client.takesResultSchema = true;
+    client.setRequestHandler(CreateMessageRequestSchema, (asked) => {
+        transcript.add({ sampling: asked.params });
+        return SAMPLED;
+    });
+    client.setRequestHandler(ElicitRequestSchema, (asked) => {
+        transcript.add({ elicitation: asked.params });
+        return { action: 'accept', content: plan.elicited };
+    });
+    client.setRequestHandler(ListRootsRequestSchema, () => {
+        transcript.add({ roots: 'asked for' });
+        return { roots: plan.roots };
+    });
+    client.fallbackNotificationHandler = async (notification) => transcript.add({ notification });
+    client.onerror = (error) => transcript.add({ unreadable: error.message });
+
+    const [command, ...args] = plan.command;
+    await client.connect(new StdioClientTransport({ command, args, env: environment(plan.env), cwd: plan.cwd }));
+    transcript.add({
+        server: client.getServerVersion(),
+        capabilities: client.getServerCapabilities(),
+        instructions: client.getInstructions(),
+    });
+    await play(plan.steps, 'legacy', (step, options) => request(client, step, options), transcript);
+    await client.close();
+});
+
+// `env` replaces the default environment in part of the 1.x versions, so it holds all of it.
+function environment(more) {
+    const names = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'].filter((name) => name in process.env);
+    return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), ...more };
+}

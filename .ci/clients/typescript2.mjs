@@ -1,0 +1,42 @@
+// A client on the TypeScript SDK 2.x, in the mode that the plan names, with every handler.
+
+import { Client } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { main, play, request, SAMPLED } from './scenario.mjs';
+
+await main(async (plan, transcript) => {
+    const mode = plan.mode === 'legacy' || plan.mode === 'auto' ? plan.mode : { pin: plan.mode };
+    const client = new Client(
+        { name: 'scripted-typescript-2', version: '1.0.0' },
+        {
+            capabilities: { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } },
+            versionNegotiation: { mode },
+        },
+    );
+    client.setRequestHandler('sampling/createMessage', async (asked) => {
+        transcript.add({ sampling: asked.params });
+        return SAMPLED;
+    });
+    client.setRequestHandler('elicitation/create', async (asked) => {
+        transcript.add({ elicitation: asked.params });
+        return { action: 'accept', content: plan.elicited };
+    });
+    client.setRequestHandler('roots/list', async () => {
+        transcript.add({ roots: 'asked for' });
+        return { roots: plan.roots };
+    });
+    client.fallbackNotificationHandler = async (notification) => transcript.add({ notification });
+    client.onerror = (error) => transcript.add({ unreadable: error.message });
+
+    const [command, ...args] = plan.command;
+    const env = { ...getDefaultEnvironment(), ...plan.env };
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: plan.cwd }));
+    transcript.add({
+        protocol: client.getNegotiatedProtocolVersion(),
+        server: client.getServerVersion(),
+        capabilities: client.getServerCapabilities(),
+        instructions: client.getInstructions(),
+    });
+    await play(plan.steps, client.getProtocolEra(), (step, options) => request(client, step, options), transcript);
+    await client.close();
+});

@@ -1,0 +1,256 @@
+//! The file format as it is written, version 3: the one writer of a head and of a message.
+//!
+//! A loaded cassette and a running recording are written by the same functions, so that a
+//! cassette which is loaded and saved again does not change.
+
+use super::format::CURRENT_VERSION;
+use super::model::{Cassette, Channel, Head, Kind, Sender, Transport};
+use crate::wire::json::{Kind as JsonKind, Scanner, Span};
+
+/// Objects and arrays nested deeper than this are written on one line: at two
+/// spaces a level, 200,000 levels would be 80 GB of indentation.
+const MAX_INDENT_DEPTH: usize = 64;
+
+/// The members before the messages. Every text is a JSON value; `None` is written as null.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeadText<'a> {
+    pub(crate) recorded_at: Option<&'a str>,
+    pub(crate) transport: Transport,
+    pub(crate) server_url: Option<&'a str>,
+    pub(crate) session_id: Option<&'a str>,
+    pub(crate) protocol_version: Option<&'a str>,
+    pub(crate) server_info: Option<&'a str>,
+    pub(crate) redaction: Option<&'a str>,
+}
+
+/// One message. `method`, `id` and `payload` are JSON values as texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessageText<'a> {
+    pub(crate) seq: i64,
+    pub(crate) t_offset_ms: i64,
+    pub(crate) sender: Sender,
+    pub(crate) kind: Kind,
+    pub(crate) method: Option<&'a str>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) payload: &'a str,
+    pub(crate) redacted: bool,
+    pub(crate) exchange: Option<u32>,
+    pub(crate) channel: Option<Channel>,
+    pub(crate) batch: Option<u32>,
+}
+
+/// What stands between the last message and what follows them, or between the head
+/// and that if there is no message.
+pub(crate) fn end_of_messages(any: bool) -> &'static str {
+    if any { "\n  ]" } else { "]" }
+}
+
+/// What ends the file after the messages.
+pub(crate) fn end_of_file(interrupted: bool, out: &mut String) {
+    if interrupted {
+        name(1, "interrupted", false, out);
+        out.push_str("true");
+    }
+    out.push_str("\n}\n");
+}
+
+/// Everything up to the bracket that opens the messages.
+pub(crate) fn head(head: &HeadText<'_>, out: &mut String) {
+    out.push('{');
+    name(1, "format_version", true, out);
+    out.push_str(&CURRENT_VERSION.to_string());
+    optional(1, "recorded_at", head.recorded_at, out);
+    word(1, "transport", head.transport.as_str(), out);
+    optional(1, "server_url", head.server_url, out);
+    optional(1, "session_id", head.session_id, out);
+    optional(1, "protocol_version", head.protocol_version, out);
+    optional(1, "server_info", head.server_info, out);
+    optional(1, "redaction", head.redaction, out);
+    name(1, "messages", false, out);
+    out.push('[');
+}
+
+/// How every message begins and ends, and no line of a payload: those are indented deeper.
+pub(crate) const MESSAGE_BEGINS: &str = "\n    {";
+/// See [`MESSAGE_BEGINS`].
+pub(crate) const MESSAGE_ENDS: &str = "\n    }";
+
+/// A whole message, with the comma that parts it from the one before.
+pub(crate) fn message(message: &MessageText<'_>, first: bool, out: &mut String) {
+    begin_message(message, first, out);
+    end_message(out);
+}
+
+/// The members of the format; more may follow before [`end_message`].
+fn begin_message(message: &MessageText<'_>, first: bool, out: &mut String) {
+    if !first {
+        out.push(',');
+    }
+    newline(2, out);
+    out.push('{');
+    name(3, "seq", true, out);
+    out.push_str(&message.seq.to_string());
+    name(3, "t_offset_ms", false, out);
+    out.push_str(&message.t_offset_ms.to_string());
+    word(3, "sender", message.sender.as_str(), out);
+    word(3, "kind", message.kind.as_str(), out);
+    optional(3, "method", message.method, out);
+    optional(3, "msg_id", message.id, out);
+    member(3, "\"payload\"", message.payload, out);
+    name(3, "redacted", false, out);
+    out.push_str(if message.redacted { "true" } else { "false" });
+    name(3, "exchange", false, out);
+    match message.exchange {
+        Some(exchange) => out.push_str(&exchange.to_string()),
+        None => out.push_str("null"),
+    }
+    match message.channel {
+        Some(channel) => word(3, "channel", channel.as_str(), out),
+        None => optional(3, "channel", None, out),
+    }
+    if let Some(batch) = message.batch {
+        name(3, "batch", false, out);
+        out.push_str(&batch.to_string());
+    }
+}
+
+fn end_message(out: &mut String) {
+    newline(2, out);
+    out.push('}');
+}
+
+impl Cassette {
+    /// The text of the file in format version 3, as [`Cassette::save`] writes it.
+    pub fn to_json(&self) -> String {
+        let text = &self.text;
+        let mut out = String::with_capacity(text.len() + 256);
+        head(&head_text(&self.head, text), &mut out);
+        let mut extras = self
+            .extras
+            .iter()
+            .filter(|extra| extra.message.is_some())
+            .peekable();
+        for (index, row) in self.rows.iter().enumerate() {
+            let of = |span: Option<Span>| span.map(|span| span.of(text));
+            let entry = MessageText {
+                seq: row.seq,
+                t_offset_ms: row.t_offset_ms,
+                sender: row.sender,
+                kind: row.kind,
+                method: of(row.method),
+                id: of(row.id),
+                payload: row.payload.of(text),
+                redacted: row.redacted,
+                exchange: row.exchange,
+                channel: row.channel,
+                batch: row.batch,
+            };
+            begin_message(&entry, index == 0, &mut out);
+            while let Some(extra) =
+                extras.next_if(|extra| extra.message.is_some_and(|m| m as usize == index))
+            {
+                member(3, extra.name.of(text), extra.value.of(text), &mut out);
+            }
+            end_message(&mut out);
+        }
+        out.push_str(end_of_messages(!self.rows.is_empty()));
+        if let Some(rows) = self.head.http_exchanges {
+            member(1, "\"http_exchanges\"", rows.of(text), &mut out);
+        }
+        let whole_file = |extra: &&super::model::Extra| extra.message.is_none();
+        if self.head.interrupted {
+            name(1, "interrupted", false, &mut out);
+            out.push_str("true");
+        }
+        for extra in self.extras.iter().filter(whole_file) {
+            member(1, extra.name.of(text), extra.value.of(text), &mut out);
+        }
+        end_of_file(false, &mut out);
+        out
+    }
+}
+
+fn head_text<'a>(head: &Head, text: &'a str) -> HeadText<'a> {
+    let of = |span: Option<Span>| span.map(|span| span.of(text));
+    HeadText {
+        recorded_at: of(head.recorded_at),
+        transport: head.transport,
+        server_url: of(head.server_url),
+        session_id: of(head.session_id),
+        protocol_version: of(head.protocol_version),
+        server_info: of(head.server_info),
+        redaction: of(head.redaction),
+    }
+}
+
+fn name(depth: usize, name: &str, first: bool, out: &mut String) {
+    if !first {
+        out.push(',');
+    }
+    newline(depth, out);
+    out.push('"');
+    out.push_str(name);
+    out.push_str("\": ");
+}
+
+fn word(depth: usize, member: &str, word: &str, out: &mut String) {
+    name(depth, member, false, out);
+    out.push('"');
+    out.push_str(word);
+    out.push('"');
+}
+
+fn optional(depth: usize, member: &str, value: Option<&str>, out: &mut String) {
+    name(depth, member, false, out);
+    match value {
+        Some(value) => reindent(value, depth, out),
+        None => out.push_str("null"),
+    }
+}
+
+fn member(depth: usize, quoted: &str, value: &str, out: &mut String) {
+    out.push(',');
+    newline(depth, out);
+    out.push_str(quoted);
+    out.push_str(": ");
+    reindent(value, depth, out);
+}
+
+fn newline(depth: usize, out: &mut String) {
+    out.push('\n');
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
+
+/// Writes a value with the project's indentation and every token as it stands.
+/// `depth` is the nesting of the line that the value begins on.
+fn reindent(text: &str, depth: usize, out: &mut String) {
+    let mut scanner = Scanner::new(text);
+    // The token before this one decides about commas and line breaks.
+    let mut before: Option<JsonKind> = None;
+    while let Ok(Some(token)) = scanner.next_token() {
+        let begins = matches!(token.kind, JsonKind::BeginObject | JsonKind::BeginArray);
+        let closes = matches!(token.kind, JsonKind::EndObject | JsonKind::EndArray);
+        let opened = matches!(before, Some(JsonKind::BeginObject | JsonKind::BeginArray));
+        let level = depth + scanner.depth() - usize::from(begins);
+        let item_level = level + usize::from(closes);
+        let after_item = before.is_some_and(|kind| kind != JsonKind::Key);
+        if after_item && !(closes && opened) {
+            let separate = !closes && !opened;
+            if separate {
+                out.push(',');
+            }
+            if item_level <= MAX_INDENT_DEPTH {
+                newline(level, out);
+            } else if separate {
+                out.push(' ');
+            }
+        }
+        out.push_str(token.span.of(text));
+        if token.kind == JsonKind::Key {
+            out.push_str(": ");
+        }
+        before = Some(token.kind);
+    }
+}

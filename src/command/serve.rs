@@ -1,0 +1,306 @@
+//! `serve`: a recording as the server that it was made from.
+
+use super::redaction_check::notes_on_packs;
+use super::redaction_rules::{packs, recorded_pack};
+use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
+use crate::cassette::Cassette;
+use crate::cassette::file::save_atomically;
+use crate::matching::{OnExhausted, Ordering};
+use crate::redact::{Manifest, PackFiles, Redactor};
+use crate::regular_file::{self, LARGEST_BY_HAND};
+use crate::replay::faults::Overlay;
+use crate::replay::{self, Pace, Replayer, Summary};
+use crate::report::visible;
+use crate::secrets::conceal;
+use crate::transport::stderr::Stderr;
+use crate::transport::stdio::{self, Served};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use crate::cassette::Transport;
+
+/// The options of `serve`, as they were given.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) cassette: PathBuf,
+    pub(crate) ordering: Ordering,
+    pub(crate) on_exhausted: OnExhausted,
+    /// JSON pointers to parameters that do not count.
+    pub(crate) ignored: Vec<String>,
+    /// Members of `_meta` that do.
+    pub(crate) meta: Vec<String>,
+    pub(crate) faults: Option<PathBuf>,
+    pub(crate) pacing: Pacing,
+    pub(crate) rewrite_version: bool,
+    /// Where packs and the salt of the recording come from.
+    pub(crate) rules: RuleFlags,
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) new_episodes: bool,
+    /// The server command; `None` if there is no `--`.
+    pub(crate) command: Option<Vec<OsString>>,
+    pub(crate) asked: Asked,
+    pub(crate) quiet: bool,
+}
+
+/// What was said of gaps between messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacing {
+    pub(crate) recorded: bool,
+    pub(crate) scale: Option<f64>,
+    /// Zero is no limit.
+    pub(crate) cap: Option<Duration>,
+}
+
+/// What was said of the transport.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) transport: Option<Transport>,
+    pub(crate) listens: bool,
+    pub(crate) url: bool,
+}
+
+const NAME: &str = "serve";
+/// The longest gap unless something else is said.
+const CAP: Duration = Duration::from_secs(5);
+/// So many lines of a kind are listed.
+const LISTED: usize = 50;
+
+/// Serves one client over standard input and output.
+pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
+    let mut outcome = Outcome::new(NAME);
+    match session(options, context, &mut outcome) {
+        Ok(()) => outcome,
+        Err(message) => {
+            outcome.error(message);
+            outcome
+        }
+    }
+}
+
+fn session(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), String> {
+    refuse_combinations(options)?;
+    let salvaged =
+        Cassette::load_unfinished(&options.cassette).map_err(|error| error.to_string())?;
+    if let Some(note) = salvaged.note().filter(|_| !options.quiet) {
+        outcome.line(note);
+    }
+    let cassette = salvaged.cassette;
+    refuse_transports(options, &cassette)?;
+    if let Some(path) = &options.report {
+        check_report(path)?;
+    }
+    let faults = overlay(options.faults.as_deref(), &cassette)?;
+    let redactor = redactor(options, context, &cassette, outcome)?;
+    let replay = replay::Options {
+        ordering: options.ordering,
+        on_exhausted: options.on_exhausted,
+        ignored: options.ignored.clone(),
+        meta: options.meta.clone(),
+        rewrite_version: options.rewrite_version,
+        pace: options.pacing.pace(),
+        faults,
+        redactor,
+    };
+    let core = Replayer::new(Arc::new(cassette), replay).map_err(|error| error.to_string())?;
+    let stderr = Stderr::open().map_err(|error| error.to_string())?;
+    let voice = stderr.clone();
+    let quiet = options.quiet;
+    let notice = move |message: &str| {
+        if !quiet {
+            let line = format!("mcp-cassette {NAME}: {}", visible(message));
+            voice.line(&without_old_commands(&line));
+        }
+    };
+    // What was said so far comes before what is said while it runs.
+    notice_earlier(&stderr, outcome);
+    let served = stdio::serve(core, Box::new(notice)).map_err(|error| error.to_string())?;
+    stderr.flush(Duration::from_secs(1));
+    finish(options, &served, outcome)
+}
+
+fn notice_earlier(stderr: &Stderr, outcome: &mut Outcome) {
+    for line in std::mem::take(&mut outcome.stderr).lines() {
+        stderr.line(line);
+    }
+}
+
+fn refuse_combinations(options: &Options) -> Result<(), String> {
+    let pacing = &options.pacing;
+    if !pacing.recorded && (pacing.scale.is_some() || pacing.cap.is_some()) {
+        return Err("--pace-scale and --pace-cap-ms need --pace recorded".to_owned());
+    }
+    if options.new_episodes && options.faults.is_some() {
+        return Err("--faults applies to replay only, not to --new-episodes".to_owned());
+    }
+    if options.command.is_some() && !options.new_episodes {
+        return Err("a server command after -- goes with --new-episodes".to_owned());
+    }
+    Ok(())
+}
+
+fn refuse_transports(options: &Options, cassette: &Cassette) -> Result<(), String> {
+    let asked = options.asked;
+    let http = cassette.transport() == Transport::Http;
+    if asked.url && !http {
+        return Err("--url applies to http cassettes; give the server command after --".to_owned());
+    }
+    if http || asked.listens || asked.transport == Some(Transport::Http) {
+        return Err("serving over HTTP is not in this version yet".to_owned());
+    }
+    if options.new_episodes {
+        let command = options.command.as_deref().unwrap_or_default();
+        return Err(match command.is_empty() {
+            true => "--new-episodes needs the server command after --".to_owned(),
+            false => "--new-episodes is not in this version yet".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// That the report will find a place is known before the session, not after it.
+fn check_report(path: &Path) -> Result<(), String> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let problem = match folder {
+        _ if path.is_dir() => "is a directory",
+        Some(folder) if !folder.is_dir() => "is in a directory that does not exist",
+        _ => return Ok(()),
+    };
+    Err(format!("--report {} {problem}", path.display()))
+}
+
+/// The faults that are asked for.
+pub(super) fn overlay(path: Option<&Path>, cassette: &Cassette) -> Result<Overlay, String> {
+    let Some(path) = path else {
+        return Ok(Overlay::default());
+    };
+    let name = path.display().to_string();
+    let bytes = regular_file::read(path, LARGEST_BY_HAND)
+        .map_err(|error| format!("--faults {name}: {error}"))?;
+    Overlay::parse(&name, &bytes, cassette.transport()).map_err(|error| error.to_string())
+}
+
+/// The rules of the recording, for live requests.
+fn redactor(
+    options: &Options,
+    context: &Context,
+    cassette: &Cassette,
+    outcome: &mut Outcome,
+) -> Result<Option<Redactor>, String> {
+    let given = packs(&options.rules.packs)?;
+    for note in notes_on_packs(cassette, &given)? {
+        if !options.quiet {
+            outcome.line(format_args!("note: {note}"));
+        }
+    }
+    let Some(manifest) = cassette.redaction_manifest() else {
+        return Ok(None);
+    };
+    let told = |error: crate::redact::RedactError| {
+        let mut problem = error.to_string();
+        conceal::conceal(&mut problem);
+        format!("{}: {problem}", cassette.name())
+    };
+    let manifest = Manifest::parse(manifest).map_err(told)?;
+    let files = PackFiles {
+        given: &given,
+        read: &recorded_pack,
+    };
+    let salted = options.rules.salt_env || options.rules.salt_file.is_some();
+    let salt = match salted {
+        true => Some(options.rules.salt(context)?),
+        false => None,
+    };
+    let redactor = Redactor::from_manifest(&manifest, files, salt).map_err(told)?;
+    Ok(Some(redactor))
+}
+
+impl Pacing {
+    fn pace(&self) -> Option<Pace> {
+        let cap = self.cap.unwrap_or(CAP);
+        self.recorded.then(|| Pace {
+            scale: self.scale.unwrap_or(1.0),
+            cap: (!cap.is_zero()).then_some(cap),
+        })
+    }
+}
+
+/// Says what came of it, and writes the report.
+fn finish(options: &Options, served: &Served, outcome: &mut Outcome) -> Result<(), String> {
+    if let Some(signal) = served.signal.filter(|_| !options.quiet) {
+        outcome.line(format_args!("ended by {}", signal.name()));
+    }
+    let Some(summary) = &served.summary else {
+        return Err("the client took nothing more, so that the session has no report".to_owned());
+    };
+    tell(summary, options.quiet, outcome);
+    if !summary.misses.is_empty() {
+        outcome.exit = Exit::Unmatched;
+    }
+    let Some(path) = &options.report else {
+        return Ok(());
+    };
+    let report = Report {
+        misses: &summary.misses,
+        unused_faults: &summary.unused_faults,
+        pending_server_requests: &summary.pending_server_requests,
+        unused_interactions: summary.unused_interactions,
+    };
+    let failed = |error: &dyn std::fmt::Display| format!("--report {}: {error}", path.display());
+    let mut json = serde_json::to_string_pretty(&report).map_err(|error| failed(&error))?;
+    json.push('\n');
+    save_atomically(path, json.as_bytes()).map_err(|error| failed(&error))
+}
+
+fn tell(summary: &Summary, quiet: bool, outcome: &mut Outcome) {
+    if !summary.misses.is_empty() {
+        outcome.line(format_args!(
+            "{} unmatched request(s):",
+            summary.misses.len()
+        ));
+        list(&summary.explained, outcome);
+    }
+    if quiet {
+        return;
+    }
+    let pending = &summary.pending_server_requests;
+    if !pending.is_empty() {
+        outcome.line(format_args!(
+            "{} server request(s) still awaiting an answer of the client:",
+            pending.len()
+        ));
+        list(pending, outcome);
+    }
+    if !summary.dropped.is_empty() {
+        outcome.line(format_args!(
+            "{} answer(s) not given:",
+            summary.dropped.len()
+        ));
+        list(&summary.dropped, outcome);
+    }
+    for fault in &summary.unused_faults {
+        outcome.line(format_args!("warning: the fault {fault} never fired"));
+    }
+}
+
+fn list(lines: &[String], outcome: &mut Outcome) {
+    for line in lines.iter().take(LISTED) {
+        outcome.line(format_args!("  {line}"));
+    }
+    if lines.len() > LISTED {
+        outcome.line(format_args!("  and {} more", lines.len() - LISTED));
+    }
+}
+
+/// The report file: members are frozen, additions only.
+#[derive(Serialize)]
+struct Report<'a> {
+    misses: &'a [String],
+    unused_faults: &'a [String],
+    pending_server_requests: &'a [String],
+    unused_interactions: usize,
+}

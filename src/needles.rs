@@ -1,0 +1,415 @@
+//! Many strings looked for at once, in any case of the ASCII letters.
+//!
+//! A table tells for the first bytes of a place in a text whether a string may stand there.
+//! It is built in microseconds, where an automaton over a few hundred strings takes most
+//! of a millisecond, and a place is judged without what was read before it, so that the
+//! processor looks at several places at a time. Most places are turned down without a
+//! branch that depends on the text, which it could not foresee.
+
+use crate::blocks;
+use std::borrow::Cow;
+
+/// How many bytes are the head of a string that is shorter than the heads of its set.
+const SHORT: usize = 3;
+
+/// The length of a hash: few enough heads share one, and the table stays in the nearest cache.
+const HASH_BITS: u32 = 14;
+
+/// The lists of strings are found by the upper bits of the hash.
+const SLOT_BITS: u32 = 10;
+
+/// What the tables say of a hash. A place with a long head has to pass both tables, so
+/// that few places pass by chance.
+const WHOLE: u8 = 1;
+const BEGUN: u8 = 2;
+
+/// How many bytes of a place are looked at first.
+const START: usize = size_of::<u64>();
+
+/// Half of them.
+const HALF: usize = START / 2;
+
+/// How many places are looked at together, and the bytes that this takes.
+const PLACES: usize = 8;
+const BLOCK: usize = PLACES + START - 1;
+
+/// How many bytes are searched for the beginnings of words together.
+const WORDS: usize = 64;
+
+/// A set of strings to look for.
+pub(crate) struct Needles {
+    strings: Vec<Cow<'static, str>>,
+    /// The length of the heads.
+    long: usize,
+    /// By short heads: [`WHOLE`] marks that of a string, [`BEGUN`] that a longer one
+    /// begins so.
+    short: Heads,
+    /// By long heads, marked with [`BEGUN`].
+    heads: Heads,
+    links: Vec<Link>,
+    /// No string begins with a byte greater than this one.
+    last: u8,
+}
+
+/// What is known of heads by their hash.
+struct Heads {
+    marks: Box<[u8; 1 << HASH_BITS]>,
+    /// By the upper bits of a hash: one more than the index of the first link, 0 for none.
+    slots: Box<[u16; 1 << SLOT_BITS]>,
+}
+
+/// A string in the list of its slot.
+#[derive(Clone, Copy)]
+struct Link {
+    /// Its first eight bytes, in one case.
+    start: u64,
+    /// The bits of them that it has.
+    mask: u64,
+    string: u16,
+    /// One more than the index of the next link, 0 at the end.
+    next: u16,
+}
+
+impl Needles {
+    /// Strings of at least two bytes that do not begin with a blank; others are never
+    /// found. There is room for some ten thousand. The longer their heads, four to eight
+    /// bytes, the fewer places are looked at twice; strings below that length have short ones.
+    pub(crate) fn new<S: Into<Cow<'static, str>>>(
+        long: usize,
+        strings: impl IntoIterator<Item = S>,
+    ) -> Needles {
+        let mut needles = Needles {
+            strings: strings.into_iter().map(Into::into).collect(),
+            long: long.clamp(HALF, START),
+            short: Heads::new(),
+            heads: Heads::new(),
+            links: Vec::new(),
+            last: 0,
+        };
+        // The last one first, so that the lists are in the order of the strings.
+        for index in (0..needles.strings.len()).rev() {
+            needles.link(index);
+        }
+        needles
+    }
+
+    fn link(&mut self, index: usize) {
+        let bytes = self.strings[index].as_bytes();
+        let Ok(string) = u16::try_from(index) else {
+            return;
+        };
+        let missing = START.saturating_sub(bytes.len());
+        let link = Link {
+            start: start(bytes),
+            mask: u64::MAX >> (8 * missing),
+            string,
+            next: 0,
+        };
+        match *bytes {
+            // Whatever comes third is a part of the head.
+            [a, b] => (0..=u8::MAX).for_each(|c| {
+                let hash = short_hash(start(&[a, b, c]));
+                self.short.link(hash, WHOLE, link, &mut self.links);
+            }),
+            _ if bytes.len() >= self.long => {
+                self.short.marks[short_hash(link.start)] |= BEGUN;
+                let hash = long_hash(link.start, self.long);
+                self.heads.link(hash, BEGUN, link, &mut self.links);
+            }
+            _ if bytes.len() >= SHORT => {
+                let hash = short_hash(link.start);
+                self.short.link(hash, WHOLE, link, &mut self.links);
+            }
+            _ => return,
+        }
+        let first = bytes.first().map_or(0, u8::to_ascii_lowercase);
+        self.last = self.last.max(first);
+    }
+
+    /// The length of a string in bytes; the index is that of its place in the set.
+    pub(crate) fn length(&self, string: usize) -> usize {
+        self.strings[string].len()
+    }
+
+    /// The first place at or after `from` where a string stands.
+    #[inline]
+    pub(crate) fn next_place(&self, text: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk()) {
+            let mut places = self.places_of_block(block);
+            while places != 0 {
+                let place = at + (places.trailing_zeros() / u8::BITS) as usize;
+                if self.at(text, place).next().is_some() {
+                    return Some(place);
+                }
+                // The lowest mark goes; a place may have two.
+                places &= places - 1;
+            }
+            at += PLACES;
+        }
+        (at..text.len()).find(|at| self.has_any_at(text, *at))
+    }
+
+    /// Where in a block a string may stand, one byte a place.
+    #[inline]
+    fn places_of_block(&self, block: &[u8; BLOCK]) -> u64 {
+        let mut marks = [0_u8; PLACES];
+        for (place, mark) in marks.iter_mut().enumerate() {
+            let start = block.get(place..).and_then(|rest| rest.first_chunk());
+            *mark = self.may_stand(start.map_or(0, |start| in_one_case(*start)));
+        }
+        u64::from_le_bytes(marks)
+    }
+
+    /// Not zero if a string may stand at a place that starts so.
+    #[inline]
+    fn may_stand(&self, start: u64) -> u8 {
+        self.short.marks[short_hash(start)]
+            & (self.heads.marks[long_hash(start, self.long)] | WHOLE)
+    }
+
+    /// The places where a string stands, but for letters and digits in the middle of a word.
+    pub(crate) fn words<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+        // Where words begin in the bytes from `base` on that were looked at.
+        let (mut base, mut places) = (0, 0);
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            loop {
+                while places == 0 {
+                    if next >= text.len() {
+                        return None;
+                    }
+                    base = next;
+                    places = self.beginnings(text, base);
+                    next = base + WORDS;
+                }
+                let place = base + places.trailing_zeros() as usize;
+                places &= places - 1;
+                if self.has_any_at(text, place) {
+                    return Some(place);
+                }
+            }
+        })
+    }
+
+    /// Where words and signs begin in the block at a place, one bit a byte.
+    #[inline]
+    fn beginnings(&self, text: &[u8], at: usize) -> u64 {
+        let rest = text.get(at..).unwrap_or_default();
+        let block = rest.first_chunk::<WORDS>().copied().unwrap_or_else(|| {
+            let mut block = [b' '; WORDS];
+            block
+                .iter_mut()
+                .zip(rest)
+                .for_each(|(to, from)| *to = *from);
+            block
+        });
+        let is_word = |byte: u8| {
+            ((byte | 0x20).wrapping_sub(b'a') < 26)
+                | (byte.wrapping_sub(b'0') < 10)
+                | (byte == b'_')
+        };
+        let words = blocks::bits(&block, is_word);
+        let signs = blocks::bits(&block, |byte| {
+            !is_word(byte) & (byte > b' ') & (byte <= self.last)
+        });
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let goes_on = before.is_some_and(|before| is_word(*before));
+        words & !(words << 1 | u64::from(goes_on)) | signs
+    }
+
+    /// Whether a string stands at a place.
+    #[inline]
+    fn has_any_at(&self, text: &[u8], at: usize) -> bool {
+        let rest = text.get(at..).unwrap_or_default();
+        self.may_stand(start(rest)) != 0 && self.at(text, at).next().is_some()
+    }
+
+    /// The indices of the strings that stand at a place of the text, in their order.
+    pub(crate) fn at<'t>(&'t self, text: &'t [u8], at: usize) -> impl Iterator<Item = usize> + 't {
+        let rest = text.get(at..).unwrap_or_default();
+        let here = start(rest);
+        let mut short = self.short.slots[slot(short_hash(here))];
+        let mut long = self.heads.slots[slot(long_hash(here, self.long))];
+        let link = |link: u16| {
+            usize::from(link)
+                .checked_sub(1)
+                .and_then(|link| self.links.get(link))
+        };
+        let linked = std::iter::from_fn(move || {
+            let turn = match (link(short), link(long)) {
+                (Some(first), Some(second)) if first.string < second.string => &mut short,
+                (_, Some(_)) => &mut long,
+                _ => &mut short,
+            };
+            let found = link(*turn)?;
+            *turn = found.next;
+            Some(found)
+        });
+        linked
+            .filter(move |link| (link.start ^ here) & link.mask == 0)
+            .map(|link| usize::from(link.string))
+            .filter(move |string| {
+                let string = self.strings[*string].as_bytes();
+                rest.get(..string.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(string))
+            })
+    }
+
+    /// The longest of the strings that stand at a place; of equal ones the first.
+    pub(crate) fn longest_at(&self, text: &[u8], at: usize) -> Option<usize> {
+        let mut longest: Option<usize> = None;
+        for string in self.at(text, at) {
+            if longest.is_none_or(|longest| self.length(longest) < self.length(string)) {
+                longest = Some(string);
+            }
+        }
+        longest
+    }
+}
+
+impl Heads {
+    fn new() -> Heads {
+        Heads {
+            marks: Box::new([0; 1 << HASH_BITS]),
+            slots: Box::new([0; 1 << SLOT_BITS]),
+        }
+    }
+
+    fn link(&mut self, hash: usize, mark: u8, link: Link, links: &mut Vec<Link>) {
+        self.marks[hash] |= mark;
+        let slot = &mut self.slots[slot(hash)];
+        // The heads of a string of two bytes share slots.
+        let first = usize::from(*slot).checked_sub(1);
+        if first.is_some_and(|first| links[first].string == link.string) {
+            return;
+        }
+        if let Ok(linked) = u16::try_from(links.len() + 1) {
+            links.push(Link {
+                next: *slot,
+                ..link
+            });
+            *slot = linked;
+        }
+    }
+}
+
+/// Setting one bit makes the cases of a letter the same, and some signs as well, which
+/// does no harm.
+const ONE_CASE: u64 = 0x2020_2020_2020_2020;
+
+/// The hash of a head of [`SHORT`] bytes.
+#[inline]
+fn short_hash(start: u64) -> usize {
+    hash(low_half(start) << (8 * (HALF - SHORT)))
+}
+
+/// The hash of a head of four to eight bytes.
+#[inline]
+fn long_hash(start: u64, length: usize) -> usize {
+    hash(low_half(start) ^ low_half(start >> (8 * (length - HALF))).rotate_left(9))
+}
+
+/// A product of 32 bits takes some processors half the time of one of 64.
+#[inline]
+fn hash(head: u32) -> usize {
+    (head.wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH_BITS)) as usize
+}
+
+fn slot(hash: usize) -> usize {
+    hash >> (HASH_BITS - SLOT_BITS)
+}
+
+#[inline]
+fn low_half(bits: u64) -> u32 {
+    let [a, b, c, d, ..] = bits.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// The first eight bytes in one case, as if zeros followed where there are fewer.
+#[inline]
+fn start(bytes: &[u8]) -> u64 {
+    in_one_case(bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut eight = [0; START];
+        eight
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(to, from)| *to = *from);
+        eight
+    }))
+}
+
+#[inline]
+fn in_one_case(bytes: [u8; START]) -> u64 {
+    u64::from_le_bytes(bytes) | ONE_CASE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every place and string, found the plain way.
+    fn plainly(strings: &[String], text: &[u8]) -> Vec<(usize, usize)> {
+        let stands = |at: usize, string: &String| {
+            let head = text.get(at..at + string.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(string.as_bytes()))
+        };
+        let places = (0..text.len()).flat_map(|at| (0..strings.len()).map(move |i| (at, i)));
+        places.filter(|(at, i)| stands(*at, &strings[*i])).collect()
+    }
+
+    fn quickly(needles: &Needles, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(at) = needles.next_place(text, from) {
+            found.extend(needles.at(text, at).map(|string| (at, string)));
+            from = at + 1;
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn every_string_is_found_wherever_it_stands(
+            strings in prop::collection::vec("[abAB_я]{2,9}", 0..20),
+            text in "[abAB_я ]{0,60}",
+            long in 4_usize..9,
+        ) {
+            let strings: Vec<String> = strings.into_iter().filter(|s| s.len() > 1).collect();
+            let needles = Needles::new(long, strings.clone());
+            prop_assert_eq!(quickly(&needles, text.as_bytes()), plainly(&strings, text.as_bytes()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_found_where_they_begin(
+            strings in prop::collection::vec("[abAB_<я]{2,9}", 0..20),
+            text in "[abAB_<я ]{0,200}",
+            long in 4_usize..9,
+        ) {
+            let strings: Vec<String> = strings.into_iter().filter(|s| s.len() > 1).collect();
+            let needles = Needles::new(long, strings.clone());
+            let bytes = text.as_bytes();
+            let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            let inside = |at: usize| {
+                at.checked_sub(1).is_some_and(|before| is_word(bytes[before])) && is_word(bytes[at])
+            };
+            let mut expected = plainly(&strings, bytes);
+            expected.retain(|(at, _)| !inside(*at));
+            let words = needles.words(bytes);
+            let found = words.flat_map(|at| needles.at(bytes, at).map(move |string| (at, string)));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn the_longest_is_taken_and_of_equal_ones_the_first() {
+        let needles = Needles::new(5, ["sk-", "sk-ant-", "SK", "SK-ANT-"]);
+        assert_eq!(needles.longest_at(b"a sk-ant-", 2), Some(1));
+        assert_eq!(needles.longest_at(b"a sk-an", 2), Some(0));
+        assert_eq!(needles.longest_at(b"a Sk", 2), Some(2));
+        assert_eq!(needles.longest_at(b"a s", 2), None);
+    }
+}

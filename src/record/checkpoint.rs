@@ -1,0 +1,221 @@
+//! `<cassette>.partial`: the recording on the disk while it runs, valid JSON whenever no write
+//! is under way.
+//!
+//! New messages are written where the closing brackets were, together with the closing
+//! brackets, so that a checkpoint costs what is new and not what there is. A kill in the middle
+//! of a write tears the tail; [`crate::cassette`] loads such a file up to its last whole message.
+
+use crate::cassette::file::create_beside;
+use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_messages};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// So long a finished recording waits for the disk before it takes its place.
+const TO_SYNC: Duration = Duration::from_millis(500);
+
+/// The file that grows.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    path: PathBuf,
+    file: File,
+    /// How long the text before the first message is, in bytes.
+    head: u64,
+    /// Where the closing brackets begin.
+    tail: u64,
+    messages: u64,
+}
+
+impl Checkpoint {
+    /// Where the checkpoint of a cassette is, beside the file that `target` names.
+    pub(super) fn path_of(target: &Path) -> PathBuf {
+        let mut name = target.as_os_str().to_owned();
+        name.push(".partial");
+        PathBuf::from(name)
+    }
+
+    /// Begins one with a head and no messages, in place of what an earlier recording left.
+    pub(super) fn create(target: &Path, head: &str) -> io::Result<Checkpoint> {
+        let path = Checkpoint::path_of(target);
+        let (temporary, mut file) = create_beside(&path)?;
+        let begun = (|| {
+            // Whom the cassette is hidden from must not read this either.
+            if let Ok(meta) = fs::metadata(target) {
+                file.set_permissions(meta.permissions())?;
+            }
+            file.write_all(head.as_bytes())?;
+            file.write_all(closing(false, false).as_bytes())?;
+            fs::rename(&temporary, &path)
+        })();
+        if let Err(error) = begun {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+            return Err(error);
+        }
+        let head = length(head);
+        Ok(Checkpoint {
+            path,
+            file,
+            head,
+            tail: head,
+            messages: 0,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.tail
+    }
+
+    /// How many messages it holds.
+    pub(super) fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Adds messages, and leaves in `messages` those that it could not write: after an error the
+    /// file is whole, and they can be tried again.
+    pub(super) fn append(&mut self, messages: &mut String) -> io::Result<()> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let added = messages.len();
+        let closing = closing(true, false);
+        messages.push_str(&closing);
+        let mut done = 0;
+        let written = self.write_at_tail(messages.as_bytes(), &mut done);
+        messages.truncate(added);
+        if written.is_err() {
+            // Of what fitted, the whole messages stay, and the brackets take the place of the rest.
+            let room = done.saturating_sub(closing.len());
+            let fitted = messages.as_bytes().get(..room).unwrap_or_default();
+            done = match memchr::memmem::rfind(fitted, MESSAGE_ENDS.as_bytes()) {
+                Some(at) => at + MESSAGE_ENDS.len(),
+                None => 0,
+            };
+        }
+        let done = done.min(added);
+        let kept = messages.get(..done).unwrap_or_default();
+        let begun = memchr::memmem::find_iter(kept.as_bytes(), MESSAGE_BEGINS).count();
+        self.messages += u64::try_from(begun).unwrap_or_default();
+        self.tail += length(kept);
+        messages.drain(..done);
+        if written.is_err() {
+            // If this fails too, the loader drops the torn tail.
+            let _ = self.close(false);
+        }
+        written
+    }
+
+    /// Puts another head before the messages.
+    pub(super) fn replace_head(&mut self, head: &str) -> io::Result<()> {
+        let (temporary, mut file) = create_beside(&self.path)?;
+        let written = (|| {
+            file.set_permissions(self.file.metadata()?.permissions())?;
+            file.write_all(head.as_bytes())?;
+            let mut reader = OpenOptions::new().read(true).open(&self.path)?;
+            reader.seek(SeekFrom::Start(self.head))?;
+            io::copy(&mut reader.take(self.tail - self.head), &mut file)?;
+            file.write_all(closing(self.has_messages(), false).as_bytes())?;
+            fs::rename(&temporary, &self.path)
+        })();
+        if let Err(error) = written {
+            let _ = fs::remove_file(&temporary);
+            return Err(error);
+        }
+        self.tail = self.tail - self.head + length(head);
+        self.head = length(head);
+        self.file = file;
+        Ok(())
+    }
+
+    /// Makes it the cassette at `target`, whole and with the mode of the file that is there.
+    pub(super) fn finish(mut self, target: &Path, interrupted: bool) -> Result<(), Unfinished> {
+        let finished = (|| {
+            if interrupted {
+                self.close(true)?;
+            }
+            if let Ok(meta) = fs::metadata(target) {
+                self.file.set_permissions(meta.permissions())?;
+            }
+            self.sync()?;
+            fs::rename(&self.path, target)
+        })();
+        finished.map_err(|source| Unfinished {
+            kept: self.path.exists().then_some(self.path),
+            source,
+        })
+    }
+
+    /// Gets it onto the disk, as long as that does not take long. A busy disk may need many
+    /// seconds, and clients kill us after two: then what they would leave is a checkpoint, where
+    /// what a power failure could take in the meantime is far less likely to be taken.
+    fn sync(&self) -> io::Result<()> {
+        let file = self.file.try_clone()?;
+        let (done, result) = mpsc::channel();
+        thread::spawn(move || {
+            // Nobody listens when it took too long.
+            let _ = done.send(file.sync_all());
+        });
+        match result.recv_timeout(TO_SYNC) {
+            Ok(synced) => synced,
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Removes it.
+    pub(super) fn discard(self) {
+        // Whoever made it impossible to remove it can see that it is there.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// Writes the closing brackets where they belong and cuts off what is behind them.
+    fn close(&mut self, interrupted: bool) -> io::Result<()> {
+        let closing = closing(self.has_messages(), interrupted);
+        self.write_at_tail(closing.as_bytes(), &mut 0)?;
+        self.file.set_len(self.tail + length(&closing))
+    }
+
+    fn has_messages(&self) -> bool {
+        self.tail > self.head
+    }
+
+    /// Writes `bytes` from the tail on, and counts how many of them are `done`.
+    fn write_at_tail(&mut self, bytes: &[u8], done: &mut usize) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.tail))?;
+        while let Some(rest) = bytes.get(*done..).filter(|rest| !rest.is_empty()) {
+            match self.file.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => *done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why the cassette could not be made from a checkpoint.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    /// Where the messages still are.
+    pub(super) kept: Option<PathBuf>,
+    pub(super) source: io::Error,
+}
+
+/// The text of a file after its last message.
+pub(super) fn closing(has_messages: bool, interrupted: bool) -> String {
+    let mut text = end_of_messages(has_messages).to_owned();
+    end_of_file(interrupted, &mut text);
+    text
+}
+
+fn length(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}

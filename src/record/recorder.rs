@@ -1,0 +1,467 @@
+//! The core: bytes with their time and side in, text of a cassette out.
+
+use super::payload::{Frame, frame, raw_string, with_visible_characters};
+use crate::cassette::pairing::{Pairing, Place};
+use crate::cassette::view::Envelope;
+use crate::cassette::write::{HeadText, MessageText, head, message};
+use crate::cassette::{Channel, Kind, Sender, Transport};
+use crate::redact::{Action, MessageContext, Redactor};
+use crate::wire::json::{Kind as JsonKind, Span, Value, member, nested, write_string};
+use crate::wire::lane::Lane;
+use crate::wire::lines::{Line, Lines};
+use crate::wire::mcp::{method, name};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// What a recording begins with.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) transport: Transport,
+    /// RFC 3339, UTC.
+    pub(crate) recorded_at: String,
+    /// What scrubs the messages.
+    pub(crate) redactor: Redactor,
+    /// In bytes: a longer message is told by its length and hash.
+    pub(crate) max_message: usize,
+}
+
+/// Turns what passed into the text of a cassette.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    streams: HashMap<(Sender, Lane), Lines>,
+    max_message: usize,
+    log: Log,
+}
+
+impl Recorder {
+    pub(crate) fn new(options: Options) -> Recorder {
+        let Options {
+            transport,
+            recorded_at,
+            redactor,
+            max_message,
+        } = options;
+        let manifest = redactor.manifest(&recorded_at).to_line();
+        Recorder {
+            streams: HashMap::new(),
+            max_message,
+            log: Log {
+                head: Head {
+                    transport,
+                    recorded_at: quoted(&recorded_at),
+                    redaction: Some(manifest),
+                    ..Head::default()
+                },
+                redactor,
+                pairing: Pairing::new(transport),
+                open: HashMap::new(),
+                count: 0,
+                batches: 0,
+                probes_only: true,
+                text: String::new(),
+                warnings: Vec::new(),
+                warned_of_depth: false,
+            },
+        }
+    }
+
+    /// Takes bytes that `sender` sent on `lane`, `at` this time after the recording began.
+    pub(crate) fn observe(&mut self, at: Duration, sender: Sender, lane: Lane, bytes: &[u8]) {
+        let longest = self.max_message;
+        let lines = self.streams.entry((sender, lane));
+        let lines = lines.or_insert_with(|| Lines::new(longest));
+        let log = &mut self.log;
+        lines.push(bytes, |line| log.line(Origin { at, sender, lane }, &line));
+    }
+
+    /// Nothing more will pass: what did not end in a line feed is a message too.
+    pub(crate) fn finish(&mut self, at: Duration) {
+        let mut streams: Vec<_> = self.streams.drain().collect();
+        streams.sort_unstable_by_key(|((sender, lane), _)| (*lane, *sender == Sender::Server));
+        for ((sender, lane), mut lines) in streams {
+            let log = &mut self.log;
+            lines.finish(|line| log.line(Origin { at, sender, lane }, &line));
+        }
+    }
+
+    /// The text of the messages since this was last asked, as it follows on those before.
+    pub(crate) fn take_messages(&mut self) -> String {
+        std::mem::take(&mut self.log.text)
+    }
+
+    /// How long that text is by now, in bytes.
+    pub(crate) fn pending(&self) -> usize {
+        self.log.text.len()
+    }
+
+    /// The text of the file up to the first message.
+    pub(crate) fn head(&self) -> String {
+        let mut out = String::new();
+        head(&self.log.head.text(), &mut out);
+        out
+    }
+
+    /// Whether the head has changed since this was last asked.
+    pub(crate) fn head_has_changed(&mut self) -> bool {
+        std::mem::take(&mut self.log.head.changed)
+    }
+
+    /// How many messages there are so far.
+    pub(crate) fn messages(&self) -> u64 {
+        u64::from(self.log.count)
+    }
+
+    /// How many requests of the client still wait for their answer.
+    pub(crate) fn unanswered(&self) -> usize {
+        let waits = |open: &&Open| open.awaited;
+        self.log.open.values().filter(waits).count()
+    }
+
+    /// Whether the client did nothing but ask who the server is: some clients start a server
+    /// for that alone, and once more for the session.
+    pub(crate) fn is_only_a_probe(&self) -> bool {
+        self.log.probes_only
+    }
+
+    /// What the user should know of since this was last asked.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log.warnings)
+    }
+}
+
+/// Where a message came from.
+#[derive(Clone, Copy)]
+struct Origin {
+    at: Duration,
+    sender: Sender,
+    lane: Lane,
+}
+
+impl Origin {
+    fn place(self) -> Place {
+        let (exchange, channel) = match self.lane {
+            Lane::Stdio => (None, None),
+            Lane::Post(number) => (Some(number), Some(Channel::Post)),
+            Lane::Get(number) => (Some(number), Some(Channel::Get)),
+        };
+        Place {
+            sender: self.sender,
+            exchange,
+            channel: channel.filter(|_| self.sender == Sender::Server),
+        }
+    }
+}
+
+/// A request that has no answer yet.
+#[derive(Debug)]
+struct Open {
+    method: Option<String>,
+    /// The revision that a modern request says it speaks, as a JSON string.
+    revision: Option<String>,
+    /// Whether the client is to be thought of as waiting for it.
+    awaited: bool,
+}
+
+/// The messages so far.
+#[derive(Debug)]
+struct Log {
+    head: Head,
+    redactor: Redactor,
+    pairing: Pairing,
+    open: HashMap<u32, Open>,
+    count: u32,
+    batches: u32,
+    probes_only: bool,
+    text: String,
+    warnings: Vec<String>,
+    warned_of_depth: bool,
+}
+
+impl Log {
+    fn line(&mut self, origin: Origin, line: &Line<'_>) {
+        match line {
+            // An empty line says nothing on any transport.
+            Line::Whole([]) => {}
+            Line::Whole(bytes) => self.frame(origin, bytes),
+            Line::TooLong { length, sha256 } => {
+                let hash: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+                let sender = origin.sender.as_str();
+                self.warnings.push(format!(
+                    "a message of {length} bytes from the {sender} is longer than --max-message; it was \
+                     passed on, and the cassette holds its length and SHA-256 only"
+                ));
+                let text = format!("mcp-cassette: a message of {length} bytes, sha256 {hash}");
+                self.raw(origin, text.as_bytes());
+            }
+        }
+    }
+
+    fn frame(&mut self, origin: Origin, bytes: &[u8]) {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return self.raw(origin, bytes);
+        };
+        match frame(text) {
+            Frame::Object => self.object(origin, text, None),
+            Frame::Raw => self.raw(origin, bytes),
+            Frame::Batch(members) => {
+                let batch = self.batches;
+                self.batches += 1;
+                for member in members {
+                    self.object(origin, member.of(text), Some(batch));
+                }
+            }
+        }
+    }
+
+    fn raw(&mut self, origin: Origin, bytes: &[u8]) {
+        let payload = raw_string(bytes);
+        let what = What {
+            kind: Kind::Raw,
+            method: None,
+            id: None,
+            answers: None,
+            batch: None,
+        };
+        self.write(origin, &payload, &what);
+    }
+
+    fn object(&mut self, origin: Origin, text: &str, batch: Option<u32>) {
+        let envelope = Envelope::read(text, Span::new(0, text.len()));
+        let kind = match (envelope.method, envelope.id) {
+            (Some(_), Some(_)) => Kind::Request,
+            (Some(_), None) => Kind::Notification,
+            (None, Some(_)) => Kind::Response,
+            (None, None) => Kind::Unclassified,
+        };
+        let mut answers = None;
+        match kind {
+            Kind::Request => self.request(origin, text, &envelope),
+            Kind::Notification => self.notification(origin, text, &envelope),
+            Kind::Response => answers = self.response(origin, text, &envelope),
+            Kind::Unclassified | Kind::Raw => self.probes_only = false,
+        }
+        let of = |span: Option<Span>| span.map(|span| span.of(text));
+        let what = What {
+            kind,
+            method: of(envelope.method).filter(|method| method.starts_with('"')),
+            id: of(envelope.id).filter(|id| is_plain_id(id)),
+            answers: answers.as_deref(),
+            batch,
+        };
+        self.write(origin, text, &what);
+    }
+
+    fn request(&mut self, origin: Origin, text: &str, envelope: &Envelope) {
+        let index = self.count;
+        self.pairing.ask(text, index, origin.place(), envelope);
+        let name = envelope.method_name(text).map(Cow::into_owned);
+        let is = |wanted| name.as_deref() == Some(wanted);
+        if is(method::INITIALIZE) {
+            // A new session: nothing from before will be answered.
+            self.open.retain(|_, open| !open.awaited);
+        }
+        let from_client = origin.sender == Sender::Client;
+        self.probes_only &= !from_client || is(method::DISCOVER);
+        // A subscription is answered when it ends, and the client ends it by leaving.
+        let awaited = from_client && !is(method::LISTEN);
+        let params = envelope.params.filter(|_| from_client);
+        let revision = params
+            .and_then(|span| nested(text, span, &[name::META, name::META_VERSION]))
+            .and_then(|value| string_token(text, value));
+        self.open.insert(
+            index,
+            Open {
+                method: name,
+                revision,
+                awaited,
+            },
+        );
+    }
+
+    fn notification(&mut self, origin: Origin, text: &str, envelope: &Envelope) {
+        self.probes_only &= origin.sender == Sender::Server;
+        let name = envelope.method_name(text);
+        if name.as_deref() != Some(method::CANCELLED) {
+            return;
+        }
+        let params = envelope.params;
+        let id = params.and_then(|params| member(text, params, name::REQUEST_ID));
+        let request = id.and_then(|id| self.pairing.open(origin.sender, id.span.of(text)));
+        if let Some(open) = request.and_then(|request| self.open.get_mut(&request)) {
+            open.awaited = false;
+        }
+    }
+
+    /// Notes what a response tells of the session; the method of the request it answers.
+    fn response(&mut self, origin: Origin, text: &str, envelope: &Envelope) -> Option<String> {
+        let request = self.pairing.answer(text, origin.place(), envelope)?;
+        let open = self.open.remove(&request)?;
+        if let (Some(result), Sender::Server) = (envelope.result, origin.sender) {
+            let greets = open.method.as_deref() == Some(method::INITIALIZE);
+            self.head.learn(text, result, greets, open.revision);
+            self.head.scrub(&self.redactor);
+        }
+        open.method
+    }
+
+    fn write(&mut self, origin: Origin, payload: &str, what: &What<'_>) {
+        let context = MessageContext {
+            sender: origin.sender,
+            answers: what.answers,
+        };
+        let redaction = self.redactor.message(payload, &context);
+        let unscanned = |action: Action| action == Action::Unscanned;
+        if !self.warned_of_depth && redaction.hits.iter().any(|hit| unscanned(hit.action)) {
+            self.warned_of_depth = true;
+            self.warnings.push(format!(
+                "message {} could not be searched for secrets to its end and is recorded as it came",
+                self.count
+            ));
+        }
+        if what.kind == Kind::Raw {
+            self.probes_only &= origin.sender == Sender::Server;
+        }
+        let redacted = redaction.text.is_some();
+        let payload = redaction.text.as_deref().unwrap_or(payload);
+        let method = what.method.map(with_visible_characters);
+        let id = what.id.map(with_visible_characters);
+        let place = origin.place();
+        let entry = MessageText {
+            seq: i64::from(self.count),
+            t_offset_ms: i64::try_from(origin.at.as_millis()).unwrap_or(i64::MAX),
+            sender: origin.sender,
+            kind: what.kind,
+            method: method.as_deref(),
+            id: id.as_deref(),
+            payload: &with_visible_characters(payload),
+            redacted,
+            exchange: place.exchange,
+            channel: place.channel,
+            batch: what.batch,
+        };
+        message(&entry, self.count == 0, &mut self.text);
+        self.count = self.count.saturating_add(1);
+    }
+}
+
+/// What a message is; the texts are JSON values.
+struct What<'a> {
+    kind: Kind,
+    method: Option<&'a str>,
+    id: Option<&'a str>,
+    /// The method of the request that it answers.
+    answers: Option<&'a str>,
+    batch: Option<u32>,
+}
+
+/// Whether an id is one that the format names beside the payload.
+fn is_plain_id(token: &str) -> bool {
+    token.starts_with('"') || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
+}
+
+/// The members before the messages, as JSON values.
+#[derive(Debug)]
+struct Head {
+    transport: Transport,
+    recorded_at: String,
+    redaction: Option<String>,
+    protocol_version: Option<String>,
+    server_info: Option<String>,
+    /// Whether a handshake told the version, which then stands.
+    greeted: bool,
+    changed: bool,
+}
+
+impl Default for Head {
+    fn default() -> Head {
+        Head {
+            transport: Transport::Stdio,
+            recorded_at: String::new(),
+            redaction: None,
+            protocol_version: None,
+            server_info: None,
+            greeted: false,
+            changed: false,
+        }
+    }
+}
+
+impl Head {
+    fn text(&self) -> HeadText<'_> {
+        HeadText {
+            recorded_at: Some(&self.recorded_at),
+            transport: self.transport,
+            server_url: None,
+            session_id: None,
+            protocol_version: self.protocol_version.as_deref(),
+            server_info: self.server_info.as_deref(),
+            redaction: self.redaction.as_deref(),
+        }
+    }
+
+    /// Takes version and server from a result: of `initialize` if it `greets`, and otherwise
+    /// of a request that said which `revision` it speaks.
+    fn learn(&mut self, text: &str, result: Span, greets: bool, revision: Option<String>) {
+        if self.greeted {
+            return;
+        }
+        let server = || member(text, result, "serverInfo");
+        let (version, server) = if greets {
+            let version = member(text, result, name::PROTOCOL_VERSION);
+            let version = version.and_then(|version| string_token(text, version));
+            (version, server())
+        } else if revision.is_some() && self.server_info.is_none() {
+            let modern = nested(text, result, &[name::META, name::META_SERVER]);
+            (revision, modern.or_else(server))
+        } else {
+            return;
+        };
+        self.greeted = greets;
+        let version = version.map(|version| with_visible_characters(&version).into_owned());
+        let server = server.and_then(|server| server_info(text, server.span));
+        if version.is_some() && version != self.protocol_version {
+            self.protocol_version = version;
+            self.changed = true;
+        }
+        if server.is_some() && server != self.server_info {
+            self.server_info = server;
+            self.changed = true;
+        }
+    }
+
+    fn scrub(&mut self, redactor: &Redactor) {
+        if !self.changed {
+            return;
+        }
+        if let Some(server) = &mut self.server_info
+            && let Some(scrubbed) = redactor.head(server, "server_info").text
+        {
+            *server = scrubbed;
+        }
+    }
+}
+
+/// Name and version of a server, which are strings.
+fn server_info(text: &str, span: Span) -> Option<String> {
+    let string = |name| string_token(text, member(text, span, name)?);
+    let (name, version) = (string("name"), string("version"));
+    if name.is_none() && version.is_none() {
+        return None;
+    }
+    let or_empty = |token: Option<String>| token.unwrap_or_else(|| "\"\"".to_owned());
+    let (name, version) = (or_empty(name), or_empty(version));
+    let json = format!("{{\"name\": {name}, \"version\": {version}}}");
+    Some(with_visible_characters(&json).into_owned())
+}
+
+/// The token of a value that is a string.
+fn string_token(text: &str, value: Value) -> Option<String> {
+    (value.kind == JsonKind::String).then(|| value.span.of(text).to_owned())
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_string(text, &mut out);
+    out
+}

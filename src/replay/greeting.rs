@@ -1,0 +1,118 @@
+//! `initialize`: which recorded session begins, and what is not as it was.
+
+use super::plan::{Era, NONE};
+use super::render;
+use super::replayer::{Once, Replayer};
+use super::requests::Asked;
+use super::session::Live;
+use crate::cassette::model::string_value;
+use crate::wire::json::{member, nested};
+use crate::wire::mcp::{MODERN_REVISION, code, name};
+
+impl Replayer {
+    /// The n-th `initialize` begins the n-th recorded session, beyond the last one that again.
+    pub(super) fn initialize(&mut self, asked: Asked<'_>) {
+        let sessions = &self.plan.sessions;
+        let at = (self.initialized as usize).min(sessions.len().saturating_sub(1));
+        let Some(exchange) = sessions.get(at).and_then(|session| session.initialize) else {
+            return match self.plan.era {
+                Era::Modern => self.refuse_initialize(asked),
+                Era::Legacy => self.miss(asked, "the recording has no `initialize`"),
+            };
+        };
+        // What came before the first one belongs to the same session.
+        if self.initialized > 0 {
+            self.sessions.push(Live::default());
+        }
+        self.initialized += 1;
+        let version = self.compare_greetings(exchange, asked);
+        if let Some(live) = self.live() {
+            live.session = u32::try_from(at).unwrap_or(NONE);
+            live.version = version;
+            live.usage.begin_at(exchange + 1);
+        }
+        self.begin(exchange, asked, false);
+    }
+
+    /// Warns of what is not as it was, and gives the version that the session will have.
+    fn compare_greetings(&mut self, exchange: u32, asked: Asked<'_>) -> Option<String> {
+        let cassette = std::sync::Arc::clone(&self.cassette);
+        let playlist = self.plan.playlists.get(exchange as usize).copied()?;
+        let recorded = |row: u32, path: &[&str]| {
+            let row = cassette.rows.get(row as usize)?;
+            let value = nested(&cassette.text, row.payload, path)?;
+            Some(value.span.of(&cassette.text))
+        };
+        let live = |name: &str| {
+            let value = member(asked.text, asked.envelope.params?, name)?;
+            Some((value.span, value.span.of(asked.text)))
+        };
+        let version = |token: Option<&str>| Some(string_value(token?)?.into_owned());
+        let asked_then = version(recorded(
+            playlist.begins,
+            &["params", name::PROTOCOL_VERSION],
+        ));
+        let answered = version(recorded(
+            playlist.answer,
+            &["result", name::PROTOCOL_VERSION],
+        ));
+        let asks = version(live(name::PROTOCOL_VERSION).map(|(_, token)| token));
+        if asks != asked_then && asks != answered && !self.rewrite_version {
+            let shown = |version: &Option<String>| match version {
+                Some(version) => crate::secrets::conceal::name(version).into_owned(),
+                None => "no version".to_owned(),
+            };
+            if self.told.insert(Once::Version) {
+                self.notices.push(format!(
+                    "the client asks for protocol version {}, and the recording answers {}; \
+                     --rewrite-protocol-version claims the client's",
+                    shown(&asks),
+                    shown(&answered)
+                ));
+            }
+        }
+        let row = cassette.rows.get(playlist.begins as usize);
+        let then =
+            row.and_then(|row| nested(&cassette.text, row.payload, &["params", "capabilities"]));
+        let now = live("capabilities").map(|(span, _)| span);
+        let then = self
+            .keyer
+            .key("", &cassette.text, then.map(|value| value.span));
+        let now = self.keyer.key("", asked.text, now);
+        if then != now && self.told.insert(Once::Capabilities) {
+            self.notices.push(
+                "the client's capabilities are not those of the recording, in which the server \
+                 may have made use of others"
+                    .to_owned(),
+            );
+        }
+        if self.rewrite_version {
+            asks.or(answered)
+        } else {
+            answered
+        }
+    }
+
+    fn refuse_initialize(&mut self, asked: Asked<'_>) {
+        let supported = self.cassette.protocol_version();
+        let supported = supported.as_deref().unwrap_or(MODERN_REVISION);
+        let mut data = String::from("{\"supported\":[");
+        crate::wire::json::write_string(supported, &mut data);
+        data.push(']');
+        let version = asked
+            .envelope
+            .params
+            .and_then(|params| member(asked.text, params, name::PROTOCOL_VERSION));
+        if let Some(version) = version {
+            data.push_str(",\"requested\":");
+            data.push_str(version.span.of(asked.text));
+        }
+        data.push('}');
+        let message = format!(
+            "mcp-cassette: the recording has no `initialize`; it speaks protocol version {supported}"
+        );
+        let code = code::UNSUPPORTED_VERSION;
+        let bytes = render::error(asked.id, code, &message, Some(&data));
+        self.reply(asked.lane, asked.batch, bytes);
+    }
+}

@@ -1,0 +1,415 @@
+//! What the client says: requests find their recorded ones, answers open gates.
+
+use super::plan::{Era, NONE};
+use super::playing::Playing;
+use super::render;
+use super::replayer::{Once, Replayer};
+use crate::cassette::Sender;
+use crate::cassette::model::string_value;
+use crate::cassette::pairing::id_key;
+use crate::cassette::view::{Envelope, Role};
+use crate::matching::{Candidate, Found, Group, Wanted, explain, shown_params};
+use crate::redact::MessageContext;
+use crate::wire::json::{MAX_INPUT, Scanner, Span, member, nested};
+use crate::wire::lane::Lane;
+use crate::wire::mcp::{BATCH_REVISION, code, method, name};
+use std::time::Duration;
+
+/// A live request.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) text: &'a str,
+    pub(super) envelope: &'a Envelope,
+    pub(super) method: &'a str,
+    pub(super) id: &'a str,
+    pub(super) lane: Lane,
+    pub(super) batch: Option<u32>,
+    pub(super) now: Duration,
+}
+
+impl Replayer {
+    /// Takes one message, or a batch of them, that the client sent.
+    pub(crate) fn receive(&mut self, now: Duration, lane: Lane, bytes: &[u8]) {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let text = std::str::from_utf8(bytes).ok();
+        let text = text.filter(|text| text.len() < MAX_INPUT && is_json(text));
+        let Some(text) = text else {
+            let message = "mcp-cassette: this is not JSON";
+            self.refuse(lane, None, code::PARSE_ERROR, message);
+            self.notices
+                .push("the client sent a line that is not JSON".to_owned());
+            return;
+        };
+        let whole = Span::new(0, text.len());
+        if text.trim_start().starts_with('[') {
+            self.batch(now, lane, text);
+        } else {
+            self.message(now, lane, text, whole, None);
+        }
+    }
+
+    /// A line that is longer than anything that is kept.
+    pub(crate) fn receive_too_long(&mut self, lane: Lane, length: u64) {
+        let message = format!("mcp-cassette: the message of {length} bytes is too long");
+        self.refuse(lane, None, code::INVALID_REQUEST, &message);
+        self.notices.push(format!(
+            "the client sent a line of {length} bytes, which was not read"
+        ));
+    }
+
+    fn batch(&mut self, now: Duration, lane: Lane, text: &str) {
+        let version = self.live().and_then(|live| live.version.clone());
+        if version.as_deref() != Some(BATCH_REVISION) {
+            let message = "mcp-cassette: only protocol revision 2025-03-26 has batches";
+            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+        }
+        let mut items = Vec::new();
+        let mut scanner = Scanner::new(text);
+        let _ = scanner.require();
+        while let Ok(Some(item)) = scanner.next_item() {
+            items.push(item.span);
+        }
+        if items.is_empty() {
+            let message = "mcp-cassette: the batch is empty";
+            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+        }
+        let answered = |span: &&Span| {
+            let role = Envelope::read(text, **span).role();
+            matches!(role, Role::Request | Role::Unclassified | Role::Raw)
+        };
+        let requests = items.iter().filter(answered).count();
+        let batch = (requests > 0).then(|| self.batches.begin(lane, requests));
+        for item in items {
+            self.message(now, lane, text, item, batch);
+        }
+    }
+
+    fn message(&mut self, now: Duration, lane: Lane, text: &str, span: Span, batch: Option<u32>) {
+        let envelope = Envelope::read(text, span);
+        match envelope.role() {
+            Role::Request => {
+                let Some(method) = envelope.method_name(text) else {
+                    let message = "mcp-cassette: the method is not a string";
+                    return self.refuse(lane, batch, code::INVALID_REQUEST, message);
+                };
+                let asked = Asked {
+                    text,
+                    envelope: &envelope,
+                    method: &method,
+                    id: envelope.id.unwrap_or_default().of(text),
+                    lane,
+                    batch,
+                    now,
+                };
+                match asked.method {
+                    method::INITIALIZE => self.initialize(asked),
+                    _ => self.request(asked),
+                }
+            }
+            Role::Response => self.answered(now, text, &envelope),
+            Role::Notification => self.notified(now, lane, text, &envelope),
+            Role::Unclassified | Role::Raw => {
+                let message = "mcp-cassette: this is no JSON-RPC message";
+                self.refuse(lane, batch, code::INVALID_REQUEST, message);
+            }
+        }
+    }
+
+    /// An error about something that has no id.
+    fn refuse(&mut self, lane: Lane, batch: Option<u32>, code: i64, message: &str) {
+        let bytes = render::error("null", code, message, None);
+        self.reply(lane, batch, bytes);
+    }
+
+    fn request(&mut self, asked: Asked<'_>) {
+        let exact = self
+            .keyer
+            .key(asked.method, asked.text, asked.envelope.params);
+        let session = self.live().map_or(0, |live| live.session);
+        let mut wanted = Wanted {
+            method: asked.method,
+            session,
+            exact,
+            redacted: None,
+        };
+        let mut found = self.take(&wanted);
+        if !matches!(found, Found::New { .. })
+            && let Some(key) = self.redacted_key(asked)
+        {
+            wanted.redacted = Some(key);
+            match self.take(&wanted) {
+                Found::Nothing => {}
+                other => found = other,
+            }
+        }
+        match found {
+            Found::New { exchange, group } => {
+                self.warn_of_equals(asked.method, group);
+                self.begin(exchange, asked, false);
+            }
+            Found::Again { exchange, .. } => self.begin(exchange, asked, true),
+            other => self.unmatched(asked, other),
+        }
+    }
+
+    fn take(&mut self, wanted: &Wanted<'_>) -> Found {
+        match self.sessions.last_mut() {
+            Some(live) => self.index.take(wanted, &mut live.usage),
+            None => Found::Nothing,
+        }
+    }
+
+    /// The key of what the recording's own rules make of the request, if they change it.
+    fn redacted_key(&mut self, asked: Asked<'_>) -> Option<crate::matching::Key> {
+        let context = MessageContext {
+            sender: Sender::Client,
+            answers: None,
+        };
+        let redacted = self.redactor.as_ref()?.message(asked.text, &context).text?;
+        let envelope = Envelope::read(&redacted, Span::new(0, redacted.len()));
+        Some(self.keyer.key(asked.method, &redacted, envelope.params))
+    }
+
+    fn warn_of_equals(&mut self, method: &str, group: Group) {
+        let equal = group.redacted && group.size > 1;
+        if equal && self.told.insert(Once::Chain(group.chain)) {
+            let method = crate::secrets::conceal::name(method);
+            let size = group.size;
+            self.notices.push(format!(
+                "{size} recorded calls of {method} are equal after redaction; they are answered \
+                 in the recorded order"
+            ));
+        }
+    }
+
+    /// Begins to play what was recorded for a request.
+    pub(super) fn begin(&mut self, exchange: u32, asked: Asked<'_>, again: bool) {
+        let Some(&playlist) = self.plan.playlists.get(exchange as usize) else {
+            return;
+        };
+        self.mark_used(exchange);
+        let held = playlist.cancelled || asked.method == method::LISTEN;
+        if playlist.answer == NONE && !held {
+            return self.miss(asked, "the recording has no answer to it");
+        }
+        let text = asked.text;
+        let token = |path: &[&str]| {
+            let value = nested(text, asked.envelope.params?, path)?;
+            Some(Box::from(value.span.of(text)))
+        };
+        let fault = self.fault_for(asked);
+        let rewrites = self.rewrite_version && asked.method == method::INITIALIZE;
+        self.stage.begin(Playing {
+            playlist: exchange,
+            live: self.current(),
+            lane: asked.lane,
+            id: Some(Box::from(asked.id)),
+            progress: token(&[name::META, name::PROGRESS_TOKEN]),
+            version: rewrites.then(|| token(&[name::PROTOCOL_VERSION])).flatten(),
+            next: playlist.first,
+            since: asked.now,
+            after: playlist.begins,
+            fault,
+            silent: false,
+            only_answer: again,
+            answered: false,
+            batch: asked.batch,
+        });
+    }
+
+    fn mark_used(&mut self, exchange: u32) {
+        if let Some(used) = self.used.get_mut(exchange as usize)
+            && !std::mem::replace(used, true)
+        {
+            self.uses += 1;
+        }
+    }
+
+    fn fault_for(&mut self, asked: Asked<'_>) -> Option<super::faults::Fault> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let tool = match asked.envelope.params {
+            Some(params) if self.faults.names_tools() => member(asked.text, params, "name"),
+            _ => None,
+        };
+        let tool = tool.and_then(|tool| string_value(tool.span.of(asked.text)));
+        let notices = &mut self.notices;
+        self.faults.next(asked.method, tool.as_deref(), |warning| {
+            notices.push(warning)
+        })
+    }
+
+    /// A request that no recorded one fits. Some can be answered all the same.
+    fn unmatched(&mut self, asked: Asked<'_>, found: Found) {
+        let legacy = self.plan.era == Era::Legacy;
+        match (asked.method, found) {
+            (method::PING, _) => {
+                let bytes = render::nothing(asked.id);
+                self.reply(asked.lane, asked.batch, bytes);
+            }
+            // A client that tries the newer protocol first is to go on at once.
+            (method::DISCOVER, _) if legacy => {
+                let message = "Method not found";
+                let bytes = render::error(asked.id, code::METHOD_NOT_FOUND, message, None);
+                self.reply(asked.lane, asked.batch, bytes);
+            }
+            (_, Found::UsedUp { times: 1 }) => self.miss(asked, "recorded once, and used up"),
+            (_, Found::UsedUp { times }) => {
+                self.miss(asked, &format!("recorded {times} times, all used"));
+            }
+            (_, Found::NotNext { next }) => {
+                let next = next.and_then(|next| self.method_of(next));
+                let next = next.map_or("nothing".to_owned(), |next| {
+                    crate::secrets::conceal::name(&next).into_owned()
+                });
+                self.miss(
+                    asked,
+                    &format!("recorded, but {next} is next in the recording"),
+                );
+            }
+            _ => {
+                let nearest = self.nearest(asked);
+                let nearest = match nearest.is_empty() {
+                    true => "the method was never recorded".to_owned(),
+                    false => nearest,
+                };
+                self.miss(asked, &nearest);
+            }
+        }
+    }
+
+    fn method_of(&self, exchange: u32) -> Option<String> {
+        let playlist = self.plan.playlists.get(exchange as usize)?;
+        let row = self.cassette.rows.get(playlist.begins as usize)?;
+        let text = &self.cassette.text;
+        let method = member(text, row.payload, "method")?;
+        string_value(method.span.of(text)).map(std::borrow::Cow::into_owned)
+    }
+
+    fn nearest(&self, asked: Asked<'_>) -> String {
+        let text = &self.cassette.text;
+        let requests = self
+            .plan
+            .playlists
+            .iter()
+            .take(self.plan.exchanges as usize);
+        let rows = requests.filter_map(|playlist| self.cassette.rows.get(playlist.begins as usize));
+        let same = rows.filter(|row| render::is_method(text, row, asked.method));
+        let candidates = same.map(|row| Candidate {
+            text,
+            params: member(text, row.payload, "params").map(|params| params.span),
+        });
+        let live = Candidate {
+            text: asked.text,
+            params: asked.envelope.params,
+        };
+        explain(live, candidates)
+    }
+
+    pub(super) fn miss(&mut self, asked: Asked<'_>, why: &str) {
+        let method = crate::secrets::conceal::name(asked.method);
+        let params = shown_params(asked.text, asked.envelope.params);
+        let message = format!(
+            "mcp-cassette: no recorded interaction matches {method} (params={params}): {why}"
+        );
+        let bytes = render::error(asked.id, code::NOT_RECORDED, &message, None);
+        self.reply(asked.lane, asked.batch, bytes);
+        let miss = format!("{method} params={params}");
+        self.summary.explained.push(format!("{miss}: {why}"));
+        self.summary.misses.push(miss);
+    }
+
+    /// The client answers a request of the server: what waited for that goes on.
+    fn answered(&mut self, now: Duration, text: &str, envelope: &Envelope) {
+        let Some(id) = envelope.id else { return };
+        let id = id_key(id.of(text));
+        let answered = self
+            .sessions
+            .iter_mut()
+            .rev()
+            .find_map(|live| live.answered(&id));
+        let Some((row, pending)) = answered else {
+            return;
+        };
+        let answer = self.plan.answered_at.get(&row).copied().unwrap_or(row);
+        for slot in pending.waiters {
+            if let Some(playing) = self.stage.look(slot) {
+                playing.since = now;
+                playing.after = playing.after.max(answer);
+            }
+            self.stage.ready.push_back(super::playing::Step::Play(slot));
+        }
+    }
+
+    fn notified(&mut self, now: Duration, lane: Lane, text: &str, envelope: &Envelope) {
+        let Some(method) = envelope.method_name(text) else {
+            return;
+        };
+        if method == method::CANCELLED {
+            return self.cancelled(text, envelope);
+        }
+        if self.plan.notifications.is_empty() {
+            return;
+        }
+        let current = self.current();
+        let Some(live) = self.sessions.last_mut() else {
+            return;
+        };
+        let of_method = (live.session, method.into_owned());
+        let Some(list) = self.plan.notifications.get(&of_method) else {
+            return;
+        };
+        let count = live.notified.entry(of_method.1).or_default();
+        let playlist = list.get(*count).copied().flatten();
+        *count += 1;
+        let found = playlist.and_then(|at| Some((at, self.plan.playlists.get(at as usize)?)));
+        if let Some((at, playlist)) = found {
+            self.stage.begin(Playing {
+                playlist: at,
+                live: current,
+                lane,
+                id: None,
+                progress: None,
+                version: None,
+                next: playlist.first,
+                since: now,
+                after: playlist.begins,
+                fault: None,
+                silent: false,
+                only_answer: false,
+                answered: true,
+                batch: None,
+            });
+        }
+    }
+
+    /// The client takes a request back: its answer is not given if it is not out yet.
+    fn cancelled(&mut self, text: &str, envelope: &Envelope) {
+        let id = envelope
+            .params
+            .and_then(|params| member(text, params, name::REQUEST_ID));
+        let Some(id) = id.map(|id| id.span.of(text)) else {
+            return;
+        };
+        let mut sessions = self.sessions.iter().rev();
+        let slot = sessions.find_map(|live| live.waiting.get(id).copied());
+        let batch = slot
+            .and_then(|slot| self.stage.look(slot))
+            .and_then(|playing| {
+                let open = !std::mem::replace(&mut playing.silent, true) && !playing.answered;
+                playing.answered = true;
+                playing.batch.take().filter(|_| open)
+            });
+        if let Some((lane, bytes)) = batch.and_then(|batch| self.batches.add(batch, None)) {
+            self.say(lane, bytes);
+        }
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner::new(text);
+    scanner.value().is_ok() && scanner.finish().is_ok()
+}

@@ -1,0 +1,14 @@
+//! Standard streams: a server as a child process, and a client that started us.
+
+mod child;
+mod pipe;
+mod queue;
+mod serve;
+mod tail;
+mod tap;
+mod watch;
+
+pub(crate) use child::StartError;
+pub(crate) use serve::{Served, serve};
+pub(crate) use tap::{Plan, Recorded, record};
+pub(crate) use watch::End;

@@ -1,0 +1,264 @@
+//! A recording as a server for the client that started us.
+//!
+//! One thread reads, asks the core and writes, so that an answer costs no change of threads.
+//! The thread that called waits beside it for what no line of the client brings: a moment at
+//! which something is due, the end, a signal. It never waits for the client itself, which may
+//! neither write nor read.
+
+use super::pipe;
+use crate::replay::{Action, Replayer, Summary};
+use crate::transport::signals::{self, Signal};
+use crate::wire::lane::Lane;
+use crate::wire::lines::{Line, Lines};
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest line that is read, in bytes.
+const LONGEST_LINE: usize = 1 << 30;
+/// So much is put together before it is written, in bytes.
+const WRITTEN_AT_ONCE: usize = 64 * 1024;
+/// After a signal: how long a write that is under way may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How a session ended.
+pub(crate) struct Served {
+    /// What came of it; `None` if a write that the client did not take held it up.
+    pub(crate) summary: Option<Summary>,
+    pub(crate) signal: Option<Signal>,
+}
+
+/// What is said on standard error while the session runs.
+pub(crate) type Notice = Box<dyn Fn(&str) + Send>;
+
+/// Serves until the client has left and nothing is due any more, a fault breaks off, or a
+/// signal comes.
+///
+/// # Errors
+///
+/// A stream, a thread or a signal handler is not to be had.
+pub(crate) fn serve(core: Replayer, notice: Notice) -> io::Result<Served> {
+    let shared = Arc::new(Shared {
+        session: Mutex::new(Session {
+            core,
+            stdout: pipe::stdout()?,
+            start: Instant::now(),
+            notice,
+            broken: false,
+        }),
+        control: Mutex::new(Control::default()),
+        changed: Condvar::new(),
+    });
+    let on_signal = Arc::clone(&shared);
+    signals::watch(move |signal| on_signal.control().signal_came(signal, &on_signal.changed))?;
+    let reader = Arc::clone(&shared);
+    let stdin = pipe::stdin()?;
+    thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(move || reader.read(stdin))?;
+    Ok(shared.wait())
+}
+
+struct Shared {
+    session: Mutex<Session>,
+    control: Mutex<Control>,
+    changed: Condvar,
+}
+
+/// Held while the core is asked and what it said is written.
+struct Session {
+    core: Replayer,
+    stdout: File,
+    start: Instant,
+    notice: Notice,
+    /// The client does not read any more.
+    broken: bool,
+}
+
+/// What the waiting thread waits for. Never held for long.
+#[derive(Debug, Default)]
+struct Control {
+    /// When something is due.
+    due: Option<Instant>,
+    over: bool,
+    signal: Option<Signal>,
+}
+
+impl Control {
+    fn signal_came(&mut self, signal: Signal, changed: &Condvar) {
+        self.signal.get_or_insert(signal);
+        changed.notify_all();
+    }
+}
+
+/// What is left to do when everything that can be said is said.
+enum Left {
+    Due(Instant),
+    /// Until the client says something.
+    Nothing,
+    Over,
+}
+
+impl Shared {
+    fn control(&self) -> MutexGuard<'_, Control> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_session(&self) -> Option<MutexGuard<'_, Session>> {
+        match self.session.try_lock() {
+            Ok(session) => Some(session),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The reading thread: until the client has left.
+    fn read(&self, mut stdin: File) {
+        let mut lines = Lines::new(LONGEST_LINE);
+        let mut buffer = vec![0; pipe::BUFFER];
+        loop {
+            // A stream that fails has ended for us as well.
+            let count = pipe::read(&mut stdin, &mut buffer).unwrap_or(0);
+            let bytes = buffer.get(..count).unwrap_or_default();
+            let mut session = self.session();
+            if bytes.is_empty() {
+                lines.finish(|line| session.take(&line));
+                session.core.close();
+            } else {
+                lines.push(bytes, |line| session.take(&line));
+            }
+            let left = session.go_on();
+            drop(session);
+            if self.note(&left) || bytes.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Tells the waiting thread what it is to wait for, and whether that is the end.
+    fn note(&self, left: &Left) -> bool {
+        let mut control = self.control();
+        let due = match left {
+            Left::Due(due) => Some(*due),
+            Left::Nothing | Left::Over => None,
+        };
+        let over = matches!(left, Left::Over);
+        if control.due != due || over {
+            control.due = due;
+            control.over |= over;
+            self.changed.notify_all();
+        }
+        over
+    }
+
+    /// The thread that called: until it is over.
+    fn wait(&self) -> Served {
+        let mut control = self.control();
+        loop {
+            if control.over || control.signal.is_some() {
+                let signal = control.signal;
+                drop(control);
+                return Served {
+                    summary: self.summary(),
+                    signal,
+                };
+            }
+            let Some(due) = control.due else {
+                control = self
+                    .changed
+                    .wait(control)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = due.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                let waited = self.changed.wait_timeout(control, left);
+                control = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            control.due = None;
+            drop(control);
+            // Whoever holds the session will say what is due, and note what comes after.
+            if let Some(mut session) = self.try_session() {
+                let left = session.go_on();
+                drop(session);
+                self.note(&left);
+            }
+            control = self.control();
+        }
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(mut session) = self.try_session() {
+                session.tell();
+                return Some(session.core.finish());
+            }
+            if Instant::now() > until {
+                return None;
+            }
+            let control = self.control();
+            drop(self.changed.wait_timeout(control, Duration::from_millis(5)));
+        }
+    }
+}
+
+impl Session {
+    fn take(&mut self, line: &Line<'_>) {
+        let now = self.start.elapsed();
+        match line {
+            Line::Whole(bytes) => self.core.receive(now, Lane::Stdio, bytes),
+            Line::TooLong { length, .. } => self.core.receive_too_long(Lane::Stdio, *length),
+        }
+    }
+
+    /// Says everything that is due.
+    fn go_on(&mut self) -> Left {
+        let mut waiting = Vec::new();
+        let left = loop {
+            match self.core.poll(self.start.elapsed()) {
+                Action::Send { mut bytes, .. } => {
+                    bytes.push(b'\n');
+                    if waiting.is_empty() {
+                        waiting = bytes;
+                    } else {
+                        waiting.extend_from_slice(&bytes);
+                    }
+                    if waiting.len() >= WRITTEN_AT_ONCE {
+                        self.write(&waiting);
+                        waiting.clear();
+                    }
+                }
+                Action::Wait(at) => break Left::Due(self.start + at),
+                Action::Idle if self.core.is_closed() => break Left::Over,
+                Action::Idle => break Left::Nothing,
+                Action::Abort => break Left::Over,
+            }
+        };
+        self.write(&waiting);
+        self.tell();
+        if self.broken { Left::Over } else { left }
+    }
+
+    /// A client that stopped reading has left.
+    fn write(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() && !self.broken {
+            self.broken = pipe::write(&mut self.stdout, bytes).is_err();
+        }
+    }
+
+    fn tell(&mut self) {
+        if self.core.has_notices() {
+            for notice in self.core.take_notices() {
+                (self.notice)(&notice);
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The tap: a client on our standard streams, a server as our child, and a recorder that gets
+//! copies of what passes.
+//!
+//! Two threads carry the bytes, a third one records, and [`Watch`] decides when the session is
+//! over. A copy is queued before its original is passed on, because the answer to a request may
+//! be here before the thread that passed it on runs again, and what is recorded must not be
+//! the other way round.
+
+use super::child::{self, StartError};
+use super::pipe::{self, BUFFER};
+use super::queue::{Buffers, Queue};
+use super::tail::Tail;
+use super::watch::{End, Event, Watch};
+use crate::cassette::Sender;
+use crate::record::{NotSaved, Recording, Saved};
+use crate::transport::signals;
+use crate::transport::stderr::Stderr;
+use crate::wire::lane::Lane;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender as Events};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// So much may wait for the recorder, in bytes.
+const QUEUE: usize = 256 << 20;
+/// The recorder looks for more this long after it began with the last batch, so that a busy
+/// session does not wake it for each message.
+const TICK: Duration = Duration::from_millis(25);
+
+/// What to record.
+pub(crate) struct Plan {
+    /// The server: a program and its arguments.
+    pub(crate) command: Vec<OsString>,
+    /// How long a server may be silent that has something to answer when the client has gone.
+    pub(crate) timeout: Duration,
+    pub(crate) recording: Recording,
+    /// Where a notice goes.
+    pub(crate) notice: Arc<dyn Fn(&str) + Send + Sync>,
+    pub(crate) stderr: Stderr,
+}
+
+/// How a session ended, and what was kept of it.
+pub(crate) struct Recorded {
+    pub(crate) end: End,
+    pub(crate) saved: Result<Saved, NotSaved>,
+}
+
+/// Runs the server, passes everything on, and records it.
+///
+/// # Errors
+///
+/// The server could not be started; nothing was recorded.
+pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
+    let Plan {
+        command,
+        timeout,
+        recording,
+        notice,
+        stderr,
+    } = plan;
+    let (events, received) = mpsc::channel();
+    let to = events.clone();
+    signals::watch(move |signal| {
+        // Nobody listens any more when the session is over.
+        let _ = to.send(Event::Signal(signal));
+    })?;
+    let (stdin, stdout) = (pipe::stdin()?, pipe::stdout()?);
+    pipe::widen(&stdout);
+    let to = events.clone();
+    let server = child::start(&command, move |status| {
+        let _ = to.send(Event::Exited(status));
+    })?;
+    pipe::widen(&server.stdout);
+    let tail = Tail::follow(server.stderr, stderr)?;
+    let tap = Tap {
+        began: Instant::now(),
+        queue: Arc::new(Queue::new(QUEUE)),
+        buffers: Arc::new(Buffers::new(BUFFER)),
+        events,
+        server_in: Arc::new(Mutex::new(Some(server.stdin))),
+        draining: Arc::new(AtomicBool::new(false)),
+        notice,
+    };
+    let recorder = tap.spawn_recorder(recording)?;
+    tap.spawn_from_client(stdin)?;
+    tap.spawn_from_server(server.stdout, stdout)?;
+    let mut watch = Watch::new(&tap, server.group, tail, timeout);
+    watch.run(&received);
+    let recorded = watch.conclude(recorder);
+    watch.sweep();
+    Ok(recorded)
+}
+
+/// What the threads share.
+pub(super) struct Tap {
+    pub(super) began: Instant,
+    pub(super) queue: Arc<Queue>,
+    buffers: Arc<Buffers>,
+    events: Events<Event>,
+    /// Taken out to close it.
+    pub(super) server_in: Arc<Mutex<Option<ChildStdin>>>,
+    /// Whether the recorder is to tell how many requests wait.
+    pub(super) draining: Arc<AtomicBool>,
+    pub(super) notice: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Tap {
+    fn spawn_from_client(&self, mut stdin: File) -> io::Result<()> {
+        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
+        let (server_in, notice) = (Arc::clone(&self.server_in), Arc::clone(&self.notice));
+        let buffers = Arc::clone(&self.buffers);
+        spawn("from-client", move || {
+            let mut buffer = buffers.take();
+            // An error of a descriptor that is read is its end.
+            while let Ok(count @ 1..) = pipe::read(&mut stdin, &mut buffer) {
+                let bytes = buffers.filled(&mut buffer, count);
+                queue.push(began.elapsed(), Sender::Client, bytes.clone(), || {
+                    full(&*notice)
+                });
+                let mut server = lock(&server_in);
+                let written = server
+                    .as_mut()
+                    .map(|server| server.write_all(bytes.as_slice()));
+                if let Some(Err(_)) = written {
+                    // It reads no more. It may still speak, and its end is told elsewhere.
+                    *server = None;
+                }
+            }
+            *lock(&server_in) = None;
+            let _ = events.send(Event::ClientEnded);
+        })
+    }
+
+    fn spawn_from_server(&self, mut server: ChildStdout, mut stdout: File) -> io::Result<()> {
+        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
+        let (buffers, notice) = (Arc::clone(&self.buffers), Arc::clone(&self.notice));
+        spawn("from-server", move || {
+            let mut buffer = buffers.take();
+            let mut client_reads = true;
+            loop {
+                let count = match server.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(count) => count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(_) => break,
+                };
+                let bytes = buffers.filled(&mut buffer, count);
+                queue.push(began.elapsed(), Sender::Server, bytes.clone(), || {
+                    full(&*notice)
+                });
+                if client_reads && pipe::write(&mut stdout, bytes.as_slice()).is_err() {
+                    client_reads = false;
+                    let _ = events.send(Event::ClientLeft);
+                }
+            }
+            let _ = events.send(Event::ServerEnded);
+        })
+    }
+
+    fn spawn_recorder(&self, mut recording: Recording) -> io::Result<JoinHandle<Recording>> {
+        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
+        let (draining, notice) = (Arc::clone(&self.draining), Arc::clone(&self.notice));
+        let buffers = Arc::clone(&self.buffers);
+        thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || {
+                yield_to_traffic();
+                // If this thread fails, traffic goes on without it.
+                let _open = Abandon {
+                    queue: &queue,
+                    events: &events,
+                };
+                loop {
+                    let started = Instant::now();
+                    let batch = queue.take();
+                    for chunk in batch.chunks {
+                        let bytes = chunk.bytes;
+                        recording.observe(chunk.at, chunk.sender, Lane::Stdio, bytes.as_slice());
+                        queue.release(bytes.as_slice().len());
+                        buffers.give_back(bytes);
+                    }
+                    recording.flush(began.elapsed());
+                    for text in recording.take_notices() {
+                        notice(&text);
+                    }
+                    if batch.last {
+                        return recording;
+                    }
+                    if draining.load(Ordering::SeqCst) {
+                        let _ = events.send(Event::Caught(recording.unanswered()));
+                    }
+                    queue.rest(TICK.saturating_sub(started.elapsed()));
+                }
+            })
+    }
+}
+
+/// Takes the recorder's place when it is gone.
+struct Abandon<'a> {
+    queue: &'a Queue,
+    events: &'a Events<Event>,
+}
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.queue.close();
+        if thread::panicking() {
+            let _ = self.events.send(Event::RecorderFailed);
+        }
+    }
+}
+
+fn full(notice: &dyn Fn(&str)) {
+    notice(
+        "warning: the recorder is slower than the traffic; from here on the session is slowed \
+         down whenever 256 MiB wait to be recorded",
+    );
+}
+
+/// Traffic comes first where the two compete for a processor.
+#[cfg(target_os = "linux")]
+fn yield_to_traffic() {
+    // On Linux this is about the calling thread. Without the permission nothing is lost.
+    let _ = rustix::process::setpriority_process(None, 10);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn yield_to_traffic() {}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(run)?;
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! The flags, exit codes and reports of `serve`.
+
+use crate::serve_client::Client;
+use crate::support::{cassette, example, message, root, run, write};
+use tempfile::tempdir;
+
+#[test]
+fn combinations_that_mean_nothing_are_refused() {
+    let folder = tempdir().expect("a folder");
+    let tools = example("tools");
+    let folder_name = folder.path().display().to_string();
+    for (arguments, expected) in [
+        (&["--pace-scale", "2"][..], "need --pace recorded"),
+        (&["--pace-cap-ms", "2"], "need --pace recorded"),
+        (
+            &["--pace", "recorded", "--pace-scale", "0"],
+            "the factor is a number above 0",
+        ),
+        (
+            &["--new-episodes", "--faults", "x.json"],
+            "--faults applies to replay only",
+        ),
+        (&["--new-episodes"], "needs the server command"),
+        (&["--", "server"], "goes with --new-episodes"),
+        (
+            &["--url", "http://localhost"],
+            "--url applies to http cassettes",
+        ),
+        (&["--transport", "http"], "not in this version yet"),
+        (&["--port", "80"], "not in this version yet"),
+        (
+            &["--ignore-param", "q"],
+            "'q' is not a pointer to a parameter",
+        ),
+        (
+            &["--pii-pack", "examples/lint-pack.toml"],
+            "carries no redaction manifest",
+        ),
+        (&["--faults", "absent.json"], "--faults absent.json"),
+        (&["--report", &folder_name], "is a directory"),
+        (
+            &["--report", "absent/report.json"],
+            "a directory that does not exist",
+        ),
+        (&["--ordering", "sorted"], "--ordering"),
+    ] {
+        let mut all = vec!["serve", &*tools];
+        all.extend(arguments);
+        let ended = run(&all);
+        assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.all());
+        assert!(
+            ended.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ended.all()
+        );
+        assert!(
+            ended.stderr.starts_with("mcp-cassette serve: "),
+            "{}",
+            ended.all()
+        );
+        assert_eq!(ended.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_recording_of_http_is_not_served_yet() {
+    let folder = tempdir().expect("a folder");
+    let text = std::fs::read_to_string(root().join(example("tools"))).expect("a cassette");
+    let text = text.replacen("\"stdio\"", "\"http\"", 1);
+    let path = write(folder.path(), "http.mcp.json", text);
+    let ended = run(&["serve", &path.display().to_string()]);
+    assert_eq!(ended.code, 2, "{}", ended.all());
+    let expected = "not in this version yet";
+    assert!(ended.stderr.contains(expected), "{}", ended.all());
+}
+
+#[test]
+fn a_miss_is_exit_3_and_is_told_and_reported() {
+    let folder = tempdir().expect("a folder");
+    let report = folder.path().join("report.json");
+    let mut client = Client::start(&[
+        &example("sampling"),
+        "--report",
+        &report.display().to_string(),
+    ]);
+    client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"summarize","arguments":{"text":"other"}}}"#);
+    let error = client.hear_json();
+    assert_eq!(error["error"]["code"], -32001);
+    let ask = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"Which colour should the label have?"}}}"#;
+    client.say(ask);
+    assert_eq!(client.hear_json()["method"], "elicitation/create");
+    let run = client.leave();
+    assert_eq!(run.code, 3, "{}", run.all());
+    for expected in [
+        "mcp-cassette serve: 1 unmatched request(s):",
+        "/params/arguments/text: recorded \"A cassette",
+        "1 server request(s) still awaiting",
+        "elicitation/create (id \"server-2\")",
+        "1 answer(s) not given:",
+        "tools/call (id 2) waits for elicitation/create",
+    ] {
+        assert!(run.stderr.contains(expected), "{expected}: {}", run.all());
+    }
+    let report = std::fs::read_to_string(report).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let expected = serde_json::json!({
+        "misses": [r#"tools/call params={"name":"summarize","arguments":{"text":"other"}}"#],
+        "unused_faults": [],
+        "pending_server_requests": ["elicitation/create (id \"server-2\")"],
+        "unused_interactions": 2,
+    });
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn a_client_that_says_nothing_is_no_failure_and_one_that_does_not_read_neither() {
+    let ended = Client::start(&[&example("tools")]).leave();
+    assert_eq!(
+        (ended.code, &*ended.all()),
+        (0, "exit 0\n--- stdout\n\n--- stderr\n")
+    );
+}
+
+#[test]
+fn notices_are_said_while_it_runs_and_quiet_silences_them() {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"banana","capabilities":{}}}"#;
+    for (flags, told) in [(&[][..], true), (&["-q"], false)] {
+        let tools = example("tools");
+        let mut arguments = vec![&*tools];
+        arguments.extend(flags);
+        let mut client = Client::start(&arguments);
+        client.say(hello);
+        assert_eq!(
+            client.hear_json()["result"]["protocolVersion"],
+            "2025-11-25"
+        );
+        let ended = client.leave();
+        assert_eq!(
+            ended.stderr.contains("asks for protocol version banana"),
+            told,
+            "{}",
+            ended.all()
+        );
+    }
+    let mut client = Client::start(&[&example("tools"), "--rewrite-protocol-version"]);
+    client.say(hello);
+    assert_eq!(client.hear_json()["result"]["protocolVersion"], "banana");
+    client.leave();
+}
+
+#[test]
+fn a_recording_whose_rules_are_lost_is_refused_with_what_to_do() {
+    let folder = tempdir().expect("a folder");
+    let text = cassette(&[message(
+        "client",
+        "request",
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+    )]);
+    let manifest = r#""redaction": {"packs": [{"id": "team", "path": "gone.toml", "sha256": "00"}], "structural": []},"#;
+    let text = text.replacen("\"messages\"", &format!("{manifest} \"messages\""), 1);
+    let path = write(folder.path(), "c.mcp.json", text);
+    let ended = run(&["serve", &path.display().to_string()]);
+    assert_eq!(ended.code, 2, "{}", ended.all());
+    for expected in ["'team'", "gone.toml", "--pii-pack", "re-record"] {
+        assert!(
+            ended.stderr.contains(expected),
+            "{expected}: {}",
+            ended.all()
+        );
+    }
+}
+
+#[test]
+fn a_line_of_many_megabytes_is_read_and_answered_whole() {
+    let folder = tempdir().expect("a folder");
+    let long = "x".repeat(20_000_000);
+    let asked = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{"text":"{long}"}}}}}}"#
+        )
+    };
+    let answer =
+        |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":"{long}"}}}}"#);
+    let text = cassette(&[
+        message("client", "request", &asked("1")),
+        message("server", "response", &answer("1")),
+    ]);
+    let path = write(folder.path(), "c.mcp.json", text);
+    let mut client = Client::start(&[&path.display().to_string()]);
+    client.say(&asked("9"));
+    assert!(client.hear() == Some(answer("9")));
+    assert_eq!(client.leave().code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_at_once_though_the_client_neither_writes_nor_reads() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut client = Client::start(&[&example("tools")]);
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"vendor/none"}"#);
+        assert_eq!(client.hear_json()["error"]["code"], -32001);
+        let killed = std::process::Command::new("sh")
+            .args(["-c", &format!("kill -{signal} {}", client.id())])
+            .status();
+        assert!(killed.expect("a shell").success());
+        let ended = client.wait();
+        assert_eq!(ended.code, 3, "{}", ended.all());
+        assert!(
+            ended.stderr.contains(&format!("ended by SIG{signal}")),
+            "{}",
+            ended.all()
+        );
+    }
+}
