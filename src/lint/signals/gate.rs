@@ -111,11 +111,13 @@ impl Scripts {
 
 /// The length of a key: enough that few English words begin like an anchor.
 const KEY: usize = 4;
+/// The first three bytes of one.
+const THREE: u32 = 0x00ff_ffff;
 
 /// The beginnings of the anchors of all languages with Latin letters.
 struct Beginnings {
-    /// One bit for each pair of bytes that a key begins with. Most words end here.
-    pairs: Vec<u64>,
+    /// One bit for a hash of the first three bytes of each key. Most words end here.
+    threes: Vec<u64>,
     /// One bit for each hash of a key.
     bits: Vec<u64>,
     /// Sorted by key.
@@ -130,7 +132,7 @@ fn latin(folded: &str) -> Set {
     let mut set = 0;
     let mut inside = false;
     for (at, byte) in bytes.iter().enumerate() {
-        let letter = is_letter(*byte);
+        let letter = LETTERS.get(usize::from(*byte)).is_some_and(|is| *is);
         if letter && !inside {
             set |= beginnings.languages(bytes.get(at..).unwrap_or_default());
         }
@@ -142,7 +144,7 @@ fn latin(folded: &str) -> Set {
 impl Beginnings {
     fn new() -> Beginnings {
         let mut beginnings = Beginnings {
-            pairs: vec![0; 1 << 10],
+            threes: vec![0; 1 << 10],
             bits: vec![0; 1 << 10],
             anchors: Vec::new(),
         };
@@ -156,9 +158,18 @@ impl Beginnings {
                 if let Some(bits) = beginnings.bits.get_mut(index) {
                     *bits |= bit;
                 }
-                let (index, bit) = pair(word.text.as_bytes());
-                if let Some(pairs) = beginnings.pairs.get_mut(index) {
-                    *pairs |= bit;
+                // Behind a word of two letters may be anything but a letter.
+                let behind = if word.text.len() == 2 { 0..=127 } else { 0..=0 };
+                for third in behind.filter(|third| !is_letter(*third)) {
+                    let key = if word.text.len() == 2 {
+                        key & 0xffff | u32::from(third) << 16
+                    } else {
+                        key
+                    };
+                    let (index, bit) = place(key & THREE);
+                    if let Some(threes) = beginnings.threes.get_mut(index) {
+                        *threes |= bit;
+                    }
                 }
                 beginnings.anchors.push((key, word, 1 << at));
             }
@@ -169,11 +180,15 @@ impl Beginnings {
 
     #[inline]
     fn languages(&self, rest: &[u8]) -> Set {
-        let (index, bit) = pair(rest);
-        if self.pairs.get(index).is_none_or(|pairs| pairs & bit == 0) {
+        let key = key(rest);
+        let (index, bit) = place(key & THREE);
+        if self
+            .threes
+            .get(index)
+            .is_none_or(|threes| threes & bit == 0)
+        {
             return 0;
         }
-        let key = key(rest);
         let mut set = self.languages_at(key, rest);
         if let Some(short) = short_key(key) {
             set |= self.languages_at(short, rest);
@@ -198,16 +213,21 @@ impl Beginnings {
     }
 }
 
-/// Where the first two bytes of a word have their bit.
-#[inline]
-fn pair(bytes: &[u8]) -> (usize, u64) {
-    let (first, second) = match *bytes {
-        [first, second, ..] => (first, second),
-        [first] => (first, b' '),
-        [] => (b' ', b' '),
-    };
-    let at = usize::from(first) << 8 | usize::from(second);
-    (at >> 6, 1 << (at & 63))
+/// The bytes that [`is_letter`] holds of.
+static LETTERS: [bool; 256] = letters();
+
+#[expect(clippy::indexing_slicing, reason = "a byte is an index of the table")]
+const fn letters() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = !byte.is_ascii() || byte.is_ascii_alphanumeric();
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    table
 }
 
 #[inline]
@@ -252,6 +272,7 @@ fn short_key(key: u32) -> Option<u32> {
     (short != key).then_some(short)
 }
 
+#[inline]
 fn place(key: u32) -> (usize, u64) {
     let hash = key.wrapping_mul(0x9e37_79b1) >> 16;
     ((hash >> 6) as usize, 1 << (hash & 63))
