@@ -4,11 +4,12 @@
 //! language of another script is out of the question where no letter of the script
 //! occurs. The languages with Latin letters are told apart by their own words: every
 //! combination has an anchor (`lexicon::is_anchor`), so a language is in question only
-//! where a word begins with the first four letters of one of its anchors.
+//! where one of its anchors stands.
 
 use super::language::{LANGUAGES, Language, Letters};
-use super::lexicon::{is_anchor, words_of};
+use super::lexicon::anchors_of;
 use super::vocabulary::Word;
+use crate::needles::Needles;
 use std::sync::OnceLock;
 
 /// A set of languages, one bit each in the order of `LANGUAGES`.
@@ -109,97 +110,48 @@ impl Scripts {
     }
 }
 
-/// The length of a key: enough that few English words begin like an anchor.
-const KEY: usize = 4;
+/// The length of the heads by which anchors are found: few English words begin like an
+/// anchor for as long, and few anchors are shorter.
+const HEAD: usize = 5;
 
-/// The beginnings of the anchors of all languages with Latin letters.
-struct Beginnings {
-    /// One bit for each hash of a key.
-    bits: Vec<u64>,
-    /// Sorted by key.
-    anchors: Vec<(u32, Word, Set)>,
+/// The anchors of all languages with Latin letters.
+struct Anchors {
+    table: Needles,
+    /// In the order of the table, with the language of each.
+    words: Vec<(Word, Set)>,
 }
 
-/// The languages with Latin letters of which an anchor may begin somewhere.
+/// The languages with Latin letters of which an anchor stands somewhere.
 fn latin(folded: &str) -> Set {
-    static BEGINNINGS: OnceLock<Beginnings> = OnceLock::new();
-    let beginnings = BEGINNINGS.get_or_init(Beginnings::new);
+    static ANCHORS: OnceLock<Anchors> = OnceLock::new();
+    let anchors = ANCHORS.get_or_init(Anchors::new);
     let bytes = folded.as_bytes();
-    let mut set = 0;
-    let mut inside = false;
-    for (at, byte) in bytes.iter().enumerate() {
-        let letter = byte.is_ascii_alphanumeric() || !byte.is_ascii();
-        if letter && !inside {
-            set |= beginnings.languages(bytes.get(at..).unwrap_or_default());
-        }
-        inside = letter;
-    }
-    set
-}
-
-impl Beginnings {
-    fn new() -> Beginnings {
-        let mut beginnings = Beginnings {
-            bits: vec![0; 1 << 10],
-            anchors: Vec::new(),
-        };
-        for (at, language) in LANGUAGES.iter().enumerate() {
-            if language.letters != Letters::Latin {
-                continue;
-            }
-            for word in words_of(language.file).filter(|word| is_anchor(word.concept)) {
-                let key = key(word.text.as_bytes());
-                let (index, bit) = place(key);
-                if let Some(bits) = beginnings.bits.get_mut(index) {
-                    *bits |= bit;
-                }
-                beginnings.anchors.push((key, word, 1 << at));
-            }
-        }
-        beginnings.anchors.sort_unstable_by_key(|(key, ..)| *key);
-        beginnings
-    }
-
-    #[inline]
-    fn languages(&self, rest: &[u8]) -> Set {
-        let key = key(rest);
-        let (index, bit) = place(key);
-        if self.bits.get(index).is_none_or(|bits| bits & bit == 0) {
-            return 0;
-        }
-        let first = self.anchors.partition_point(|(other, ..)| *other < key);
-        self.anchors
-            .get(first..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|(other, ..)| *other == key)
-            .filter(|(_, anchor, _)| begins_with(rest, *anchor))
-            .fold(0, |set, (.., language)| set | language)
-    }
-}
-
-/// Whether the bytes begin with the word, and it ends there or may go on.
-fn begins_with(bytes: &[u8], word: Word) -> bool {
-    let behind = bytes.strip_prefix(word.text.as_bytes());
-    behind.is_some_and(|behind| {
-        let next = behind.first();
-        word.stem || !next.is_some_and(|next| next.is_ascii_alphanumeric() || !next.is_ascii())
+    anchors.table.words(bytes).fold(0, |set, at| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let found = anchors.table.at(bytes, at);
+        found
+            .filter_map(|index| anchors.words.get(index))
+            .filter(|(word, _)| ends_there(rest, *word))
+            .fold(set, |set, (_, language)| set | language)
     })
 }
 
-/// The first letters of a word; what ends it counts as a space.
-fn key(bytes: &[u8]) -> u32 {
-    let mut key = [b' '; KEY];
-    for (slot, byte) in key.iter_mut().zip(bytes) {
-        if !byte.is_ascii_alphanumeric() && byte.is_ascii() {
-            break;
+impl Anchors {
+    fn new() -> Anchors {
+        let latin = LANGUAGES.iter().enumerate();
+        let words: Vec<(Word, Set)> = latin
+            .filter(|(_, language)| language.letters == Letters::Latin)
+            .flat_map(|(at, language)| anchors_of(language.file).map(move |word| (word, 1 << at)))
+            .collect();
+        Anchors {
+            table: Needles::new(HEAD, words.iter().map(|(word, _)| word.text)),
+            words,
         }
-        *slot = *byte;
     }
-    u32::from_le_bytes(key)
 }
 
-fn place(key: u32) -> (usize, u64) {
-    let hash = key.wrapping_mul(0x9e37_79b1) >> 16;
-    ((hash >> 6) as usize, 1 << (hash & 63))
+/// Whether the word that the bytes begin with ends there, or may go on.
+fn ends_there(bytes: &[u8], word: Word) -> bool {
+    let next = bytes.get(word.text.len());
+    word.stem || !next.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
