@@ -190,10 +190,14 @@ fn compare() {
             serve("0.4.0", &common::shown(python));
         }
     }
+    measure(&servers, &starts, rounds);
+}
+
+fn measure(servers: &[Contestant], starts: &[Contestant], rounds: usize) {
     print(
         "Median of a call, µs",
         1,
-        &servers,
+        servers,
         rounds,
         |contestant, round| {
             let mut session = Session::start(&contestant.command);
@@ -211,7 +215,7 @@ fn compare() {
     print(
         "Start to first answer, ms",
         2,
-        &starts,
+        starts,
         rounds,
         |contestant, _| {
             let began = Instant::now();
