@@ -153,7 +153,7 @@ fn refuse_transports(options: &Options, cassette: &Cassette) -> Result<(), Strin
     if options.new_episodes {
         let command = options.command.as_deref().unwrap_or_default();
         return Err(match command.is_empty() {
-            true => "--new-episodes needs the server command after --".to_owned(),
+            true => "missing server command after --, which --new-episodes needs".to_owned(),
             false => "--new-episodes is not in this version yet".to_owned(),
         });
     }

@@ -103,7 +103,7 @@ pub(super) fn error(id: &str, code: i64, message: &str, data: Option<&str>) -> V
     out.into_bytes()
 }
 
-/// An empty result.
-pub(super) fn nothing(id: &str) -> Vec<u8> {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}").into_bytes()
+/// A result of our own, which is JSON.
+pub(super) fn result(id: &str, result: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }

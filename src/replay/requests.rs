@@ -192,7 +192,10 @@ impl Replayer {
         self.mark_used(exchange);
         let held = playlist.cancelled || asked.method == method::LISTEN;
         if playlist.answer == NONE && !held {
-            return self.miss(asked, "the recording has no answer to it");
+            return match asked.method {
+                method::DISCOVER => self.unmatched(asked, Found::Nothing),
+                _ => self.miss(asked, "the recording has no answer to it"),
+            };
         }
         let text = asked.text;
         let token = |path: &[&str]| {
@@ -211,6 +214,7 @@ impl Replayer {
             next: playlist.first,
             since: asked.now,
             after: playlist.begins,
+            progressed: None,
             fault,
             silent: false,
             only_answer: again,
@@ -247,7 +251,7 @@ impl Replayer {
         let legacy = self.plan.era == Era::Legacy;
         match (asked.method, found) {
             (method::PING, _) => {
-                let bytes = render::nothing(asked.id);
+                let bytes = render::result(asked.id, "{}");
                 self.reply(asked.lane, asked.batch, bytes);
             }
             // A client that tries the newer protocol first is to go on at once.
@@ -256,6 +260,7 @@ impl Replayer {
                 let bytes = render::error(asked.id, code::METHOD_NOT_FOUND, message, None);
                 self.reply(asked.lane, asked.batch, bytes);
             }
+            (method::DISCOVER, _) if !self.describes_itself() => self.describe(asked),
             (_, Found::UsedUp { times: 1 }) => self.miss(asked, "recorded once, and used up"),
             (_, Found::UsedUp { times }) => {
                 self.miss(asked, &format!("recorded {times} times, all used"));
@@ -377,6 +382,7 @@ impl Replayer {
                 next: playlist.first,
                 since: now,
                 after: playlist.begins,
+                progressed: None,
                 fault: None,
                 silent: false,
                 only_answer: false,
