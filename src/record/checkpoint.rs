@@ -6,7 +6,7 @@
 //! of a write tears the tail; [`crate::cassette`] loads such a file up to its last whole message.
 
 use crate::cassette::file::create_beside;
-use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_messages};
+use crate::cassette::write::{Ending, MESSAGE_BEGINS, MESSAGE_ENDS};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ const TO_SYNC: Duration = Duration::from_millis(500);
 pub(super) struct Checkpoint {
     path: PathBuf,
     file: File,
-    /// How long the text before the first message is, in bytes.
+    ending: Ending,
+    /// How long the text before the first message of this recording is, in bytes.
     head: u64,
     /// Where the closing brackets begin.
     tail: u64,
@@ -37,8 +38,9 @@ impl Checkpoint {
         PathBuf::from(name)
     }
 
-    /// Begins one with a head and no messages, in place of what an earlier recording left.
-    pub(super) fn create(target: &Path, head: &str) -> io::Result<Checkpoint> {
+    /// Begins one with what comes before the messages of this recording and after them, in place of
+    /// what an earlier recording left.
+    pub(super) fn create(target: &Path, head: &str, ending: Ending) -> io::Result<Checkpoint> {
         let path = Checkpoint::path_of(target);
         let (temporary, mut file) = create_beside(&path)?;
         let begun = (|| {
@@ -47,7 +49,7 @@ impl Checkpoint {
                 file.set_permissions(meta.permissions())?;
             }
             file.write_all(head.as_bytes())?;
-            file.write_all(closing(false, false).as_bytes())?;
+            file.write_all(ending.text(false, false).as_bytes())?;
             fs::rename(&temporary, &path)
         })();
         if let Err(error) = begun {
@@ -59,6 +61,7 @@ impl Checkpoint {
         Ok(Checkpoint {
             path,
             file,
+            ending,
             head,
             tail: head,
             messages: 0,
@@ -86,7 +89,7 @@ impl Checkpoint {
             return Ok(());
         }
         let added = messages.len();
-        let closing = closing(true, false);
+        let closing = self.ending.text(true, false);
         messages.push_str(&closing);
         let mut done = 0;
         let written = self.write_at_tail(messages.as_bytes(), &mut done);
@@ -122,7 +125,8 @@ impl Checkpoint {
             let mut reader = OpenOptions::new().read(true).open(&self.path)?;
             reader.seek(SeekFrom::Start(self.head))?;
             io::copy(&mut reader.take(self.tail - self.head), &mut file)?;
-            file.write_all(closing(self.has_messages(), false).as_bytes())?;
+            let closing = self.ending.text(self.has_messages(), false);
+            file.write_all(closing.as_bytes())?;
             fs::rename(&temporary, &self.path)
         })();
         if let Err(error) = written {
@@ -177,7 +181,7 @@ impl Checkpoint {
 
     /// Writes the closing brackets where they belong and cuts off what is behind them.
     fn close(&mut self, interrupted: bool) -> io::Result<()> {
-        let closing = closing(self.has_messages(), interrupted);
+        let closing = self.ending.text(self.has_messages(), interrupted);
         self.write_at_tail(closing.as_bytes(), &mut 0)?;
         self.file.set_len(self.tail + length(&closing))
     }
@@ -207,13 +211,6 @@ pub(super) struct Unfinished {
     /// Where the messages still are.
     pub(super) kept: Option<PathBuf>,
     pub(super) source: io::Error,
-}
-
-/// The text of a file after its last message.
-pub(super) fn closing(has_messages: bool, interrupted: bool) -> String {
-    let mut text = end_of_messages(has_messages).to_owned();
-    end_of_file(interrupted, &mut text);
-    text
 }
 
 fn length(text: &str) -> u64 {

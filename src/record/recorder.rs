@@ -3,7 +3,7 @@
 use super::payload::{Frame, frame, raw_string, with_visible_characters};
 use crate::cassette::pairing::{Pairing, Place};
 use crate::cassette::view::Envelope;
-use crate::cassette::write::{HeadText, MessageText, head, message};
+use crate::cassette::write::{Ending, HeadText, MessageText, Unclosed, head, message};
 use crate::cassette::{Channel, Kind, Sender, Transport};
 use crate::redact::{Action, MessageContext, Redactor};
 use crate::wire::json::{Kind as JsonKind, Span, Value, member, nested, write_string};
@@ -24,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) redactor: Redactor,
     /// In bytes: a longer message is told by its length and hash.
     pub(crate) max_message: usize,
+    /// What it goes on from, if that is not nothing. Head and manifest stay as they are.
+    pub(crate) earlier: Option<Unclosed>,
 }
 
 /// Turns what passed into the text of a cassette.
@@ -31,6 +33,9 @@ pub(crate) struct Options {
 pub(crate) struct Recorder {
     streams: HashMap<(Sender, Lane), Lines>,
     max_message: usize,
+    /// The text before the first message, if it is an earlier recording.
+    begin: Option<String>,
+    ending: Ending,
     log: Log,
 }
 
@@ -41,24 +46,34 @@ impl Recorder {
             recorded_at,
             redactor,
             max_message,
+            earlier,
         } = options;
+        let follows = earlier.is_some();
+        let first = earlier.as_ref().map_or(First::default(), First::after);
+        let (begin, ending) = earlier.map_or((None, Ending::default()), |earlier| {
+            (Some(earlier.begin), earlier.ending)
+        });
         let manifest = redactor.manifest(&recorded_at).to_line();
         Recorder {
             streams: HashMap::new(),
             max_message,
+            begin,
+            ending,
             log: Log {
                 head: Head {
                     transport,
                     recorded_at: quoted(&recorded_at),
                     redaction: Some(manifest),
+                    greeted: follows,
                     ..Head::default()
                 },
                 redactor,
                 pairing: Pairing::new(transport),
                 open: HashMap::new(),
+                batches: first.batch,
+                first,
                 count: 0,
-                batches: 0,
-                probes_only: true,
+                probes_only: !follows,
                 text: String::new(),
                 warnings: Vec::new(),
                 warned_of_depth: false,
@@ -95,11 +110,19 @@ impl Recorder {
         self.log.text.len()
     }
 
-    /// The text of the file up to the first message.
+    /// The text of the file up to the first message that was observed.
     pub(crate) fn head(&self) -> String {
+        if let Some(begin) = &self.begin {
+            return begin.clone();
+        }
         let mut out = String::new();
         head(&self.log.head.text(), &mut out);
         out
+    }
+
+    /// How the file ends after the messages.
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending.clone()
     }
 
     /// Whether the head has changed since this was last asked.
@@ -163,6 +186,27 @@ struct Open {
     awaited: bool,
 }
 
+/// The numbers with which the messages begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct First {
+    seq: i64,
+    batch: u32,
+    offset_ms: i64,
+    /// Whether there are messages before them.
+    follows: bool,
+}
+
+impl First {
+    fn after(earlier: &Unclosed) -> First {
+        First {
+            seq: earlier.next_seq,
+            batch: earlier.next_batch,
+            offset_ms: earlier.last_offset_ms,
+            follows: earlier.ending.has_messages(),
+        }
+    }
+}
+
 /// The messages so far.
 #[derive(Debug)]
 struct Log {
@@ -170,6 +214,7 @@ struct Log {
     redactor: Redactor,
     pairing: Pairing,
     open: HashMap<u32, Open>,
+    first: First,
     count: u32,
     batches: u32,
     probes_only: bool,
@@ -206,7 +251,7 @@ impl Log {
             Frame::Raw => self.raw(origin, bytes),
             Frame::Batch(members) => {
                 let batch = self.batches;
-                self.batches += 1;
+                self.batches = self.batches.saturating_add(1);
                 for member in members {
                     self.object(origin, member.of(text), Some(batch));
                 }
@@ -327,9 +372,10 @@ impl Log {
         let method = what.method.map(with_visible_characters);
         let id = what.id.map(with_visible_characters);
         let place = origin.place();
+        let passed = i64::try_from(origin.at.as_millis()).unwrap_or(i64::MAX);
         let entry = MessageText {
-            seq: i64::from(self.count),
-            t_offset_ms: i64::try_from(origin.at.as_millis()).unwrap_or(i64::MAX),
+            seq: self.first.seq.saturating_add(i64::from(self.count)),
+            t_offset_ms: self.first.offset_ms.saturating_add(passed),
             sender: origin.sender,
             kind: what.kind,
             method: method.as_deref(),
@@ -340,7 +386,8 @@ impl Log {
             channel: place.channel,
             batch: what.batch,
         };
-        message(&entry, self.count == 0, &mut self.text);
+        let first = self.count == 0 && !self.first.follows;
+        message(&entry, first, &mut self.text);
         self.count = self.count.saturating_add(1);
     }
 }

@@ -1,7 +1,7 @@
 //! A recording on its way to the disk: the recorder, its checkpoint, and what becomes of both
 //! at the end.
 
-use super::checkpoint::{Checkpoint, Unfinished, closing};
+use super::checkpoint::{Checkpoint, Unfinished};
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
 use crate::cassette::file::{resolve, save_atomically};
@@ -205,7 +205,7 @@ impl Recording {
                 self.stale_head = false;
                 let head = self.recorder.head();
                 self.checkpoint
-                    .insert(Checkpoint::create(&self.target, &head)?)
+                    .insert(Checkpoint::create(&self.target, &head, self.recorder.ending())?)
             }
         };
         if self.stale_head {
@@ -281,7 +281,7 @@ impl Recording {
     fn save_at_once(&mut self, interrupted: bool) -> Result<(), NotSaved> {
         let mut text = self.recorder.head();
         text.push_str(&self.recorder.take_messages());
-        text.push_str(&closing(true, interrupted));
+        text.push_str(&self.recorder.ending().text(true, interrupted));
         save_atomically(&self.target, text.as_bytes()).map_err(|source| NotSaved {
             target: self.target.clone(),
             source,

@@ -34,6 +34,7 @@ impl Replayer {
             live.version = version;
             live.usage.begin_at(exchange + 1);
         }
+        self.keep_greeting(exchange, asked);
         self.begin(exchange, asked, false);
     }
 

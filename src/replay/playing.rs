@@ -42,6 +42,8 @@ pub(super) struct Playing {
 #[derive(Debug)]
 pub(super) enum Step {
     Say(Lane, Vec<u8>),
+    /// To the real server; whether it belongs to the recording.
+    Forward(Lane, Vec<u8>, bool),
     Play(u32),
     Abort,
 }

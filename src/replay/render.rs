@@ -83,7 +83,8 @@ pub(super) fn is_method(text: &str, row: &Row, method: &str) -> bool {
     })
 }
 
-fn compact(text: &str, payload: Span, mut changed: Vec<(Span, &str)>) -> Vec<u8> {
+/// A message with other tokens in the place of some.
+pub(super) fn compact(text: &str, payload: Span, mut changed: Vec<(Span, &str)>) -> Vec<u8> {
     changed.sort_unstable_by_key(|(span, _)| *span);
     let mut out = Vec::with_capacity(payload.len() + 64);
     push_compact(text, payload, &changed, &mut out);
