@@ -184,7 +184,10 @@ fn refuse_combinations(options: &Options) -> Result<(), String> {
     if options.command.is_some() && !options.new_episodes {
         return Err("a server command after -- goes with --new-episodes".to_owned());
     }
-    let has_command = options.command.as_ref().is_some_and(|command| !command.is_empty());
+    let has_command = options
+        .command
+        .as_ref()
+        .is_some_and(|command| !command.is_empty());
     if options.new_episodes && !has_command && !options.asked.url {
         return Err("missing server command after --, which --new-episodes needs".to_owned());
     }

@@ -204,8 +204,11 @@ impl Recording {
                 }
                 self.stale_head = false;
                 let head = self.recorder.head();
-                self.checkpoint
-                    .insert(Checkpoint::create(&self.target, &head, self.recorder.ending())?)
+                self.checkpoint.insert(Checkpoint::create(
+                    &self.target,
+                    &head,
+                    self.recorder.ending(),
+                )?)
             }
         };
         if self.stale_head {

@@ -42,10 +42,7 @@ fn running() -> Player {
     assert_eq!(player.say(&call("2", "new", "{}", "")), [sent(INITIALIZE)]);
     let (kept_it, said) = player.relay(GREETING);
     assert!(!kept_it);
-    assert_eq!(
-        said,
-        [sent(INITIALIZED), kept(&call("2", "new", "{}", ""))]
-    );
+    assert_eq!(said, [sent(INITIALIZED), kept(&call("2", "new", "{}", ""))]);
     player
 }
 

@@ -247,7 +247,9 @@ fn a_modern_recording_without_a_discovery_says_what_it_shows() {
         for _ in 0..2 {
             assert_eq!(
                 player.say(&discover),
-                [r#"{"jsonrpc":"2.0","id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{"listChanged":true}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}}"#]
+                [
+                    r#"{"jsonrpc":"2.0","id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{"listChanged":true}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}}"#
+                ]
             );
         }
         assert_eq!(player.say(&tools), [&*listed]);
