@@ -71,11 +71,12 @@ pub fn run(
     name = "mcp-cassette",
     bin_name = "mcp-cassette",
     version,
-    about = "Record MCP sessions, and gate what servers tell your agents",
-    long_about = "Record MCP sessions, and gate what servers tell your agents.\n\n\
+    about = "Record MCP sessions, replay them in tests, and gate them in CI",
+    long_about = "Record MCP sessions, replay them in tests, and gate them in CI.\n\n\
         A cassette is a recorded session between an MCP client and a tool server: one JSON \
-        file that you commit. `record` writes it; the other commands read it: what in it is \
-        hostile, what moved since the last version, and what is in there at all.",
+        file that you commit. `record` writes it and `serve` answers from it; the other commands \
+        read it: what in it is hostile, what moved since the last version, and what is in there \
+        at all.",
     after_help = "mcp-cassette COMMAND --help explains a command with examples.",
     after_long_help = examples::TOP,
     max_term_width = 100,

@@ -5,6 +5,8 @@ pub(super) const TOP: &str = "\
 Examples:
   mcp-cassette record --cassette session.mcp.json -- npx -y some-server
       The server, for a client, with everything written down.
+  mcp-cassette serve session.mcp.json
+      The same for the client, without the server.
   mcp-cassette check --base main
       Would the cassettes of this branch pass the gate of a pull request?
   mcp-cassette lint tests/cassettes/*.mcp.json
@@ -17,6 +19,7 @@ Examples:
 Exit codes:
   0    success; for the gate, nothing at or above --fail-on
   2    it could not run: usage, unreadable or malformed file, unknown rule id
+  3    serve: a request was not in the recording
   4    lint, redaction-check: a finding at or above --fail-on, or another redaction
        profile
   5    diff: the cassettes differ";

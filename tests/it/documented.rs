@@ -1,10 +1,13 @@
 //! The commands that the documents show do what they are shown to do.
 //!
 //! In a `console` block a line that begins with `$ ` is a command and what follows
-//! is its whole output; a last line `(exit code N)` stands for a code other than 0.
+//! is its whole output; a last line `(exit code N)` stands for a code other than 0. ` < FILE` at
+//! the end of a command is its standard input.
 //! `UPDATE_FIXTURES=1` writes the output into the documents.
 
-use crate::support::{root, run};
+use crate::support::{Run, command, finish, root, run};
+use std::fs::File;
+use std::process::Stdio;
 
 const DOCUMENTS: &[&str] = &["README.md", "examples/README.md"];
 
@@ -20,7 +23,7 @@ fn documented_commands_print_what_is_shown() {
         while let Some(line) = lines.next() {
             expected.push_str(line);
             expected.push('\n');
-            let Some(arguments) = arguments_of(line) else {
+            let Some(shown) = command_of(line) else {
                 continue;
             };
             commands += 1;
@@ -29,7 +32,7 @@ fn documented_commands_print_what_is_shown() {
                 .next_if(|line| !line.starts_with("```") && !line.starts_with("$ "))
                 .is_some()
             {}
-            let run = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            let run = play(shown);
             expected.push_str(&run.stdout);
             expected.push_str(&run.stderr);
             if run.code != 0 {
@@ -48,11 +51,23 @@ fn documented_commands_print_what_is_shown() {
     assert!(commands >= 8, "only {commands} commands are shown");
 }
 
-/// The arguments of a shown command of ours, and nothing for any other line.
-fn arguments_of(line: &str) -> Option<Vec<String>> {
-    let command = line.strip_prefix("$ ")?;
-    let ours = command
+/// A shown command of ours, and nothing for any other line.
+fn command_of(line: &str) -> Option<&str> {
+    let shown = line.strip_prefix("$ ")?;
+    shown
         .strip_prefix("mcp-cassette ")
-        .or_else(|| command.strip_prefix("cargo run --release -- "))?;
-    Some(ours.split_whitespace().map(str::to_owned).collect())
+        .or_else(|| shown.strip_prefix("cargo run --release -- "))
+}
+
+/// Runs what follows the program's name.
+fn play(shown: &str) -> Run {
+    let Some((words, input)) = shown.split_once(" < ") else {
+        return run(&shown.split_whitespace().collect::<Vec<_>>());
+    };
+    let input = File::open(root().join(input)).expect("the file that is shown as input");
+    let output = command(root())
+        .args(words.split_whitespace())
+        .stdin(Stdio::from(input))
+        .output();
+    finish(output.expect("the binary runs"))
 }

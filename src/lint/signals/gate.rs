@@ -4,10 +4,10 @@
 //! language of another script is out of the question where no letter of the script
 //! occurs. The languages with Latin letters are told apart by their own words: every
 //! combination has an anchor (`lexicon::is_anchor`), so a language is in question only
-//! where a word begins with the first four letters of one of its anchors.
+//! where a word begins with the first four bytes of one of its anchors.
 
 use super::language::{LANGUAGES, Language, Letters};
-use super::lexicon::{is_anchor, words_of};
+use super::lexicon::anchors_of;
 use super::vocabulary::Word;
 use std::sync::OnceLock;
 
@@ -111,9 +111,13 @@ impl Scripts {
 
 /// The length of a key: enough that few English words begin like an anchor.
 const KEY: usize = 4;
+/// The first three bytes of one.
+const THREE: u32 = 0x00ff_ffff;
 
 /// The beginnings of the anchors of all languages with Latin letters.
 struct Beginnings {
+    /// One bit for a hash of the first three bytes of each key. Most words end here.
+    threes: Vec<u64>,
     /// One bit for each hash of a key.
     bits: Vec<u64>,
     /// Sorted by key.
@@ -128,7 +132,7 @@ fn latin(folded: &str) -> Set {
     let mut set = 0;
     let mut inside = false;
     for (at, byte) in bytes.iter().enumerate() {
-        let letter = byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        let letter = LETTERS.get(usize::from(*byte)).is_some_and(|is| *is);
         if letter && !inside {
             set |= beginnings.languages(bytes.get(at..).unwrap_or_default());
         }
@@ -140,6 +144,7 @@ fn latin(folded: &str) -> Set {
 impl Beginnings {
     fn new() -> Beginnings {
         let mut beginnings = Beginnings {
+            threes: vec![0; 1 << 10],
             bits: vec![0; 1 << 10],
             anchors: Vec::new(),
         };
@@ -147,11 +152,24 @@ impl Beginnings {
             if language.letters != Letters::Latin {
                 continue;
             }
-            for word in words_of(language.file).filter(|word| is_anchor(word.concept)) {
+            for word in anchors_of(language.file) {
                 let key = key(word.text.as_bytes());
                 let (index, bit) = place(key);
                 if let Some(bits) = beginnings.bits.get_mut(index) {
                     *bits |= bit;
+                }
+                // Behind a word of two letters may be anything but a letter.
+                let behind = if word.text.len() == 2 { 0..=127 } else { 0..=0 };
+                for third in behind.filter(|third| !is_letter(*third)) {
+                    let key = if word.text.len() == 2 {
+                        key & 0xffff | u32::from(third) << 16
+                    } else {
+                        key
+                    };
+                    let (index, bit) = place(key & THREE);
+                    if let Some(threes) = beginnings.threes.get_mut(index) {
+                        *threes |= bit;
+                    }
                 }
                 beginnings.anchors.push((key, word, 1 << at));
             }
@@ -163,6 +181,23 @@ impl Beginnings {
     #[inline]
     fn languages(&self, rest: &[u8]) -> Set {
         let key = key(rest);
+        let (index, bit) = place(key & THREE);
+        if self
+            .threes
+            .get(index)
+            .is_none_or(|threes| threes & bit == 0)
+        {
+            return 0;
+        }
+        let mut set = self.languages_at(key, rest);
+        if let Some(short) = short_key(key) {
+            set |= self.languages_at(short, rest);
+        }
+        set
+    }
+
+    #[inline]
+    fn languages_at(&self, key: u32, rest: &[u8]) -> Set {
         let (index, bit) = place(key);
         if self.bits.get(index).is_none_or(|bits| bits & bit == 0) {
             return 0;
@@ -178,27 +213,66 @@ impl Beginnings {
     }
 }
 
+/// The bytes that [`is_letter`] holds of.
+static LETTERS: [bool; 256] = letters();
+
+#[expect(clippy::indexing_slicing, reason = "a byte is an index of the table")]
+const fn letters() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = !byte.is_ascii() || byte.is_ascii_alphanumeric();
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    table
+}
+
+#[inline]
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
 /// Whether the bytes begin with the word, and it ends there or may go on.
 fn begins_with(bytes: &[u8], word: Word) -> bool {
     let behind = bytes.strip_prefix(word.text.as_bytes());
     behind.is_some_and(|behind| {
-        let next = behind.first();
-        word.stem || !next.is_some_and(|next| next.is_ascii_alphanumeric() || !next.is_ascii())
+        let next = behind.first().copied();
+        word.stem || !next.is_some_and(is_letter)
     })
 }
 
-/// The first letters of a word; what ends it counts as a space.
+/// The first bytes of a word or phrase, with spaces behind the end of the text.
+#[inline]
 fn key(bytes: &[u8]) -> u32 {
+    if let Some(first) = bytes.first_chunk::<KEY>() {
+        return u32::from_le_bytes(*first);
+    }
     let mut key = [b' '; KEY];
     for (slot, byte) in key.iter_mut().zip(bytes) {
-        if !byte.is_ascii_alphanumeric() && byte.is_ascii() {
-            break;
-        }
         *slot = *byte;
     }
     u32::from_le_bytes(key)
 }
 
+/// The key of a word of two or three letters with something else behind it than spaces.
+#[inline]
+fn short_key(key: u32) -> Option<u32> {
+    let [first, second, third, fourth] = key.to_le_bytes();
+    let short = if !is_letter(third) {
+        [first, second, b' ', b' ']
+    } else if !is_letter(fourth) {
+        [first, second, third, b' ']
+    } else {
+        return None;
+    };
+    let short = u32::from_le_bytes(short);
+    (short != key).then_some(short)
+}
+
+#[inline]
 fn place(key: u32) -> (usize, u64) {
     let hash = key.wrapping_mul(0x9e37_79b1) >> 16;
     ((hash >> 6) as usize, 1 << (hash & 63))

@@ -147,7 +147,7 @@ fn is_apart(text: &str, range: &std::ops::Range<usize>, stem: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::{is_anchor, words_of};
+    use super::super::lexicon::{anchors_of, is_anchor, words_of};
     use super::super::vocabulary::Word;
     use super::super::{abroad, gate, may_signal, spelling};
     use super::*;
@@ -240,8 +240,10 @@ mod tests {
     fn every_file_has_the_same_keys_and_is_read_the_same_without_a_parser() {
         let (_, _, _, first) = vocabularies().next().expect("a language");
         let keys: BTreeSet<&String> = first.keys().collect();
-        for (_, name, words, lists) in vocabularies() {
+        for (language, name, words, lists) in vocabularies() {
             assert_eq!(lists.keys().collect::<BTreeSet<_>>(), keys, "{name}");
+            let anchors = words.iter().copied().filter(|word| is_anchor(word.concept));
+            assert!(anchors_of(language.file).eq(anchors), "{name}");
             let mut parsed: Vec<String> = lists
                 .into_iter()
                 .filter(|(key, _)| key != "positive" && key != "negative")

@@ -55,6 +55,32 @@ pub(super) fn words_of(file: &'static str) -> impl Iterator<Item = Word> {
     words(file.get(..end).unwrap_or(file))
 }
 
+/// The anchors among them. Every run needs these of many files, so lists without anchors
+/// are passed over line by line.
+pub(super) fn anchors_of(file: &'static str) -> impl Iterator<Item = Word> {
+    let mut concept = None;
+    file.lines()
+        .take_while(|line| !line.starts_with("positive = ["))
+        .flat_map(move |line| {
+            if !line.starts_with([' ', ']', '#']) {
+                let key = line.split_once(" = [").map(|(key, _)| key);
+                concept = key.and_then(Concept::named).filter(|key| is_anchor(*key));
+            }
+            let concept = concept.filter(|_| !line.starts_with('#'));
+            let line = concept.map_or("", |_| line);
+            let mut marks = memchr::memchr_iter(b'"', line.as_bytes());
+            std::iter::from_fn(move || {
+                let word = line.get(marks.next()? + 1..marks.next()?)?;
+                let text = word.strip_suffix('*').unwrap_or(word);
+                Some(Word {
+                    concept: concept?,
+                    text,
+                    stem: text.len() < word.len(),
+                })
+            })
+        })
+}
+
 impl Lexicon {
     pub(super) fn of(file: &'static str) -> Lexicon {
         let neutral = words_of(ENGLISH).filter(|word| is_neutral(word.concept));

@@ -54,7 +54,7 @@ pub(super) enum Concept {
 
 impl Concept {
     /// The concept that a key of a vocabulary file names.
-    fn named(key: &str) -> Option<Concept> {
+    pub(super) fn named(key: &str) -> Option<Concept> {
         Some(match key {
             "override_verb" => Concept::OverrideVerb,
             "instructions" => Concept::Instructions,
