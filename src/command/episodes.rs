@@ -3,11 +3,12 @@
 use super::writing::{self, Failure};
 use super::{Context, Exit, Outcome, serve};
 use crate::cassette::Cassette;
-use crate::cassette::file::resolve;
-use crate::record::{Begin, Claim, ClaimOptions, Options, Recording, Saved};
+use crate::cassette::file::{resolve, save_atomically};
+use crate::record::{Begin, Claim, ClaimOptions, Options, Recording, Saved, partial_of};
 use crate::redact::{Redactor, Rules};
 use crate::transport::stdio::{End, Recorded};
 use std::cell::RefCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -54,6 +55,36 @@ impl Held {
             started,
             _claim: claim?,
         })
+    }
+
+    /// Puts into the cassette what a run had added that was killed: its checkpoint begins as the
+    /// cassette does. Any other checkpoint is that of another recording, and is left alone.
+    pub(super) fn take_in(&self, outcome: &mut Outcome) -> Result<(), String> {
+        let path = partial_of(&self.target);
+        let loaded = Cassette::load_unfinished(&path).ok();
+        let Some((left, cassette)) = loaded.zip(Cassette::load(&self.target).ok()) else {
+            return Ok(());
+        };
+        let added = left
+            .cassette
+            .messages()
+            .len()
+            .saturating_sub(cassette.messages().len());
+        let (before, after) = (cassette.unclosed(), left.cassette.unclosed());
+        if added == 0 || !after.begin.starts_with(&before.begin) {
+            return Ok(());
+        }
+        let mut text = after.begin;
+        text.push_str(&before.ending.text(true, true));
+        let saved = save_atomically(&self.target, text.as_bytes());
+        saved
+            .and_then(|()| fs::remove_file(&path))
+            .map_err(|error| format!("cannot save {}: {error}", self.target.display()))?;
+        let added = writing::counted(u64::try_from(added).unwrap_or(u64::MAX));
+        outcome.line(format_args!(
+            "note: {added} that a run had added which was killed are in the cassette now"
+        ));
+        Ok(())
     }
 
     /// The recording that goes on from the cassette, scrubbed like that one: without rules if it

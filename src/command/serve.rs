@@ -105,6 +105,9 @@ fn play(
     held: Option<&Held>,
     outcome: &mut Outcome,
 ) -> Result<(), String> {
+    if let Some(held) = held {
+        held.take_in(outcome)?;
+    }
     let cassette = load(options, outcome)?;
     refuse_transports(options, &cassette)?;
     if let Some(path) = &options.report {

@@ -17,6 +17,13 @@ use std::time::Duration;
 /// So long a finished recording waits for the disk before it takes its place.
 const TO_SYNC: Duration = Duration::from_millis(500);
 
+/// Where the checkpoint of a cassette is, beside the file that `target` names.
+pub(crate) fn partial_of(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
 /// The file that grows.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
@@ -31,17 +38,10 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Where the checkpoint of a cassette is, beside the file that `target` names.
-    pub(super) fn path_of(target: &Path) -> PathBuf {
-        let mut name = target.as_os_str().to_owned();
-        name.push(".partial");
-        PathBuf::from(name)
-    }
-
     /// Begins one with what comes before the messages of this recording and after them, in place of
     /// what an earlier recording left.
     pub(super) fn create(target: &Path, head: &str, ending: Ending) -> io::Result<Checkpoint> {
-        let path = Checkpoint::path_of(target);
+        let path = partial_of(target);
         let (temporary, mut file) = create_beside(&path)?;
         let begun = (|| {
             // Whom the cassette is hidden from must not read this either.

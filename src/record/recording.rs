@@ -1,7 +1,7 @@
 //! A recording on its way to the disk: the recorder, its checkpoint, and what becomes of both
 //! at the end.
 
-use super::checkpoint::{Checkpoint, Unfinished};
+use super::checkpoint::{Checkpoint, Unfinished, partial_of};
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
 use crate::cassette::file::{resolve, save_atomically};
@@ -195,7 +195,7 @@ impl Recording {
         let checkpoint = match &mut self.checkpoint {
             Some(checkpoint) => checkpoint,
             None => {
-                let path = Checkpoint::path_of(&self.target);
+                let path = partial_of(&self.target);
                 if path.exists() {
                     self.notices.push(format!(
                         "{} is what a recording left that was killed; it is replaced now",
@@ -230,7 +230,7 @@ impl Recording {
     fn failed(&mut self, error: &io::Error) {
         if !self.failing {
             self.failing = true;
-            let path = Checkpoint::path_of(&self.target);
+            let path = partial_of(&self.target);
             self.notices.push(format!(
                 "warning: cannot write {}: {error}; traffic goes on, and what was not written is \
                  kept in memory and tried again",

@@ -362,6 +362,26 @@ fn an_interrupted_run_keeps_what_was_added() {
     left.send(&call(4, "add", &json!({"a": 1000, "b": 777})));
     assert_eq!(text(&hear(&mut left)), r#"{"sum":1777}"#);
     assert_eq!(left.finish().code, 0);
+    // The next run has it, and asks for nothing.
+    let mut next = extend(folder.path(), &[], &["no-such-server".into()]);
+    greet(&mut next, &json!({}));
+    next.send(&call(4, "add", &json!({"a": 1000, "b": 777})));
+    assert_eq!(text(&hear(&mut next)), r#"{"sum":1777}"#);
+    let run = next.finish();
+    assert_eq!(run.code, 0, "{}", run.all());
+    assert!(
+        run.stderr.contains("note: 2 messages that"),
+        "{}",
+        run.all()
+    );
+    assert_eq!(files(folder.path()), ["c.mcp.json"]);
+    assert_no_gap(&load(folder.path()));
+    // What another recording left is not taken for that.
+    let other = fs::read_to_string(&path)
+        .unwrap()
+        .replacen("2025-", "2024-", 1);
+    fs::write(&partial, other).unwrap();
+    fs::write(&path, &before).unwrap();
 
     let session = begun(REPORT);
     session.signal(rustix::process::Signal::TERM);
