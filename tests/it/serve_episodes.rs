@@ -327,25 +327,33 @@ fn many_long_calls_at_once_hold_nobody_up() {
     assert_only_added(folder.path(), &old);
 }
 
-#[cfg(unix)]
+const SUM: &str = r#"{"sum":1777}"#;
+
+fn add() -> String {
+    call(4, "add", &json!({"a": 1000, "b": 777}))
+}
+
+/// A session that asked the real server something, which is on the disk.
+fn begun(folder: &Path, flags: &[&str]) -> Recorder {
+    let mut session = extend(folder, flags, &demo_server());
+    greet(&mut session, &json!({}));
+    session.send(&add());
+    assert_eq!(text(&hear(&mut session)), SUM);
+    let partial = folder.join("c.mcp.json.partial");
+    until("it is on the disk", || {
+        let text = fs::read_to_string(&partial).unwrap_or_default();
+        text.contains("1777") && !text.contains("\"2024-")
+    });
+    session
+}
+
 #[test]
-fn an_interrupted_run_keeps_what_was_added() {
+fn what_a_killed_run_had_added_is_taken_in_by_the_next_one() {
     let folder = tempdir().unwrap();
-    let old = record(folder.path());
+    record(folder.path());
     let path = folder.path().join("c.mcp.json");
     let before = fs::read(&path).unwrap();
-    let partial = folder.path().join("c.mcp.json.partial");
-    let holds =
-        |path: &Path, what: &str| fs::read_to_string(path).is_ok_and(|text| text.contains(what));
-    let begun = |flags: &[&str]| {
-        let mut session = extend(folder.path(), flags, &demo_server());
-        greet(&mut session, &json!({}));
-        session.send(&call(4, "add", &json!({"a": 1000, "b": 777})));
-        assert_eq!(text(&hear(&mut session)), r#"{"sum":1777}"#);
-        until("it is on the disk", || holds(&partial, "1777"));
-        session
-    };
-    let mut session = begun(&[]);
+    let mut session = begun(folder.path(), &[]);
     session.process.kill().unwrap();
     session.wait();
     assert_eq!(
@@ -359,14 +367,14 @@ fn an_interrupted_run_keeps_what_was_added() {
     greet(&mut left, &json!({}));
     left.send(&call(1, "echo", &json!({"text": "hello"})));
     assert_eq!(text(&hear(&mut left)), "hello");
-    left.send(&call(4, "add", &json!({"a": 1000, "b": 777})));
-    assert_eq!(text(&hear(&mut left)), r#"{"sum":1777}"#);
+    left.send(&add());
+    assert_eq!(text(&hear(&mut left)), SUM);
     assert_eq!(left.finish().code, 0);
     // The next run has it, and asks for nothing.
     let mut next = extend(folder.path(), &[], &["no-such-server".into()]);
     greet(&mut next, &json!({}));
-    next.send(&call(4, "add", &json!({"a": 1000, "b": 777})));
-    assert_eq!(text(&hear(&mut next)), r#"{"sum":1777}"#);
+    next.send(&add());
+    assert_eq!(text(&hear(&mut next)), SUM);
     let run = next.finish();
     assert_eq!(run.code, 0, "{}", run.all());
     assert!(
@@ -377,13 +385,20 @@ fn an_interrupted_run_keeps_what_was_added() {
     assert_eq!(files(folder.path()), ["c.mcp.json"]);
     assert_no_gap(&load(folder.path()));
     // What another recording left is not taken for that.
-    let other = fs::read_to_string(&path)
-        .unwrap()
-        .replacen("2025-", "2024-", 1);
-    fs::write(&partial, other).unwrap();
+    let other = fs::read_to_string(&path).unwrap();
+    let other = other.replacen("\"2025-", "\"2024-", 1);
+    write(folder.path(), "c.mcp.json.partial", other);
     fs::write(&path, &before).unwrap();
+    assert_eq!(begun(folder.path(), &[]).finish().code, 0);
+    assert!(!load(folder.path()).to_json().contains("\"2024-"));
+}
 
-    let session = begun(REPORT);
+#[cfg(unix)]
+#[test]
+fn a_signal_saves_what_was_added() {
+    let folder = tempdir().unwrap();
+    let old = record(folder.path()).to_json();
+    let session = begun(folder.path(), REPORT);
     session.signal(rustix::process::Signal::TERM);
     let run = session.wait();
     assert_eq!(run.code, 130, "{}", run.all());
@@ -391,7 +406,7 @@ fn an_interrupted_run_keeps_what_was_added() {
     let new = load(folder.path()).to_json();
     assert!(new.contains("\"interrupted\": true"), "{new}");
     assert!(new.contains("1777"), "{new}");
-    let end = old.to_json().rfind("\n  ]").unwrap();
-    assert!(new.starts_with(&old.to_json()[..end]), "{new}");
+    let end = old.rfind("\n  ]").unwrap();
+    assert!(new.starts_with(&old[..end]), "{new}");
     assert_eq!(files(folder.path()), ["c.mcp.json", "report.json"]);
 }
