@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod claim;
+mod head;
 mod payload;
 mod recorder;
 mod recording;

@@ -1,12 +1,13 @@
 //! The core: bytes with their time and side in, text of a cassette out.
 
+use super::head::{Head, string_token};
 use super::payload::{Frame, frame, raw_string, with_visible_characters};
 use crate::cassette::pairing::{Pairing, Place};
 use crate::cassette::view::Envelope;
-use crate::cassette::write::{Ending, HeadText, MessageText, Unclosed, head, message};
+use crate::cassette::write::{Ending, MessageText, Unclosed, message};
 use crate::cassette::{Channel, Kind, Sender, Transport};
 use crate::redact::{Action, MessageContext, Redactor};
-use crate::wire::json::{Kind as JsonKind, Span, Value, member, nested, write_string};
+use crate::wire::json::{Span, member, nested};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
 use crate::wire::mcp::{method, name};
@@ -54,19 +55,17 @@ impl Recorder {
             (Some(earlier.begin), earlier.ending)
         });
         let manifest = redactor.manifest(&recorded_at).to_line();
+        let mut head = Head::new(transport, &recorded_at, manifest);
+        if follows {
+            head.settle();
+        }
         Recorder {
             streams: HashMap::new(),
             max_message,
             begin,
             ending,
             log: Log {
-                head: Head {
-                    transport,
-                    recorded_at: quoted(&recorded_at),
-                    redaction: Some(manifest),
-                    greeted: follows,
-                    ..Head::default()
-                },
+                head,
                 redactor,
                 pairing: Pairing::new(transport),
                 open: HashMap::new(),
@@ -115,9 +114,7 @@ impl Recorder {
         if let Some(begin) = &self.begin {
             return begin.clone();
         }
-        let mut out = String::new();
-        head(&self.log.head.text(), &mut out);
-        out
+        self.log.head.write()
     }
 
     /// How the file ends after the messages.
@@ -127,7 +124,7 @@ impl Recorder {
 
     /// Whether the head has changed since this was last asked.
     pub(crate) fn head_has_changed(&mut self) -> bool {
-        std::mem::take(&mut self.log.head.changed)
+        self.log.head.has_changed()
     }
 
     /// How many messages there are so far.
@@ -405,110 +402,4 @@ struct What<'a> {
 /// Whether an id is one that the format names beside the payload.
 fn is_plain_id(token: &str) -> bool {
     token.starts_with('"') || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
-}
-
-/// The members before the messages, as JSON values.
-#[derive(Debug)]
-struct Head {
-    transport: Transport,
-    recorded_at: String,
-    redaction: Option<String>,
-    protocol_version: Option<String>,
-    server_info: Option<String>,
-    /// Whether a handshake told the version, which then stands.
-    greeted: bool,
-    changed: bool,
-}
-
-impl Default for Head {
-    fn default() -> Head {
-        Head {
-            transport: Transport::Stdio,
-            recorded_at: String::new(),
-            redaction: None,
-            protocol_version: None,
-            server_info: None,
-            greeted: false,
-            changed: false,
-        }
-    }
-}
-
-impl Head {
-    fn text(&self) -> HeadText<'_> {
-        HeadText {
-            recorded_at: Some(&self.recorded_at),
-            transport: self.transport,
-            server_url: None,
-            session_id: None,
-            protocol_version: self.protocol_version.as_deref(),
-            server_info: self.server_info.as_deref(),
-            redaction: self.redaction.as_deref(),
-        }
-    }
-
-    /// Takes version and server from a result: of `initialize` if it `greets`, and otherwise
-    /// of a request that said which `revision` it speaks.
-    fn learn(&mut self, text: &str, result: Span, greets: bool, revision: Option<String>) {
-        if self.greeted {
-            return;
-        }
-        let server = || member(text, result, "serverInfo");
-        let (version, server) = if greets {
-            let version = member(text, result, name::PROTOCOL_VERSION);
-            let version = version.and_then(|version| string_token(text, version));
-            (version, server())
-        } else if revision.is_some() && self.server_info.is_none() {
-            let modern = nested(text, result, &[name::META, name::META_SERVER]);
-            (revision, modern.or_else(server))
-        } else {
-            return;
-        };
-        self.greeted = greets;
-        let version = version.map(|version| with_visible_characters(&version).into_owned());
-        let server = server.and_then(|server| server_info(text, server.span));
-        if version.is_some() && version != self.protocol_version {
-            self.protocol_version = version;
-            self.changed = true;
-        }
-        if server.is_some() && server != self.server_info {
-            self.server_info = server;
-            self.changed = true;
-        }
-    }
-
-    fn scrub(&mut self, redactor: &Redactor) {
-        if !self.changed {
-            return;
-        }
-        if let Some(server) = &mut self.server_info
-            && let Some(scrubbed) = redactor.head(server, "server_info").text
-        {
-            *server = scrubbed;
-        }
-    }
-}
-
-/// Name and version of a server, which are strings.
-fn server_info(text: &str, span: Span) -> Option<String> {
-    let string = |name| string_token(text, member(text, span, name)?);
-    let (name, version) = (string("name"), string("version"));
-    if name.is_none() && version.is_none() {
-        return None;
-    }
-    let or_empty = |token: Option<String>| token.unwrap_or_else(|| "\"\"".to_owned());
-    let (name, version) = (or_empty(name), or_empty(version));
-    let json = format!("{{\"name\": {name}, \"version\": {version}}}");
-    Some(with_visible_characters(&json).into_owned())
-}
-
-/// The token of a value that is a string.
-fn string_token(text: &str, value: Value) -> Option<String> {
-    (value.kind == JsonKind::String).then(|| value.span.of(text).to_owned())
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    write_string(text, &mut out);
-    out
 }
