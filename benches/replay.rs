@@ -154,10 +154,8 @@ struct Contestant {
     calls: usize,
 }
 
-fn compare() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let rounds = env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
-    let rounds = rounds.unwrap_or(7);
+/// Who is compared over calls, and who over starts.
+fn contestants(folder: &Path) -> (Vec<Contestant>, Vec<Contestant>) {
     let own = common::shown(&env::current_exe().expect("this program"));
     let python = env::var_os("MCP_CASSETTE_0_4_0").map(PathBuf::from);
     let mut servers = vec![Contestant {
@@ -167,7 +165,7 @@ fn compare() {
     }];
     let mut starts = Vec::new();
     for calls in SIZES {
-        let path = folder.path().join(format!("{calls}.mcp.json"));
+        let path = folder.join(format!("{calls}.mcp.json"));
         std::fs::write(&path, recording(calls)).expect("a writable folder");
         let path = common::shown(&path);
         starts.push(Contestant {
@@ -190,14 +188,18 @@ fn compare() {
             serve("0.4.0", &common::shown(python));
         }
     }
-    measure(&servers, &starts, rounds);
+    (servers, starts)
 }
 
-fn measure(servers: &[Contestant], starts: &[Contestant], rounds: usize) {
+fn compare() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rounds = env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
+    let rounds = rounds.unwrap_or(7);
+    let (servers, starts) = contestants(folder.path());
     print(
         "Median of a call, µs",
         1,
-        servers,
+        &servers,
         rounds,
         |contestant, round| {
             let mut session = Session::start(&contestant.command);
@@ -215,7 +217,7 @@ fn measure(servers: &[Contestant], starts: &[Contestant], rounds: usize) {
     print(
         "Start to first answer, ms",
         2,
-        starts,
+        &starts,
         rounds,
         |contestant, _| {
             let began = Instant::now();

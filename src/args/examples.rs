@@ -55,11 +55,16 @@ Examples:
       With what should go wrong: delays, errors, broken lines (see docs/guide/faults.md).
   mcp-cassette serve tests/files.mcp.json --pace recorded --pace-scale 0.5
       Twice as fast as it was recorded.
+  mcp-cassette serve tests/files.mcp.json --new-episodes -- npx -y some-server /data
+      What was not recorded is asked of the real server and added.
 
 Exit codes:
-  0    every request was answered from the recording
+  0    every request was answered from the recording, or by the real server
   2    it could not run: usage, or a file that cannot be read
-  3    at least one request was unmatched";
+  3    at least one request was unmatched
+  6    another process writes the cassette (--new-episodes)
+  74   what the real server said could not be saved
+  130  a signal ended it, after what was added was saved";
 
 /// Below `mcp-cassette lint --help`.
 pub(super) const LINT: &str = "\

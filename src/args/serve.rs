@@ -32,7 +32,7 @@ pub(super) struct ServeArgs {
     http: ServeHttpArgs,
     /// For a wrapper that holds the claim on the cassette already
     #[arg(long = "claim-held-by", hide = true, value_name = "PID")]
-    _claim_held_by: Option<u32>,
+    claim_held_by: Option<u32>,
     /// With --new-episodes: the real server, a program and its arguments
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -168,6 +168,7 @@ impl ServeArgs {
             },
             report: self.report,
             new_episodes: self.new_episodes,
+            claim_held_by: self.claim_held_by,
             command: separated.then_some(self.command),
             asked: Asked {
                 transport: self.http.transport.map(|transport| match transport {

@@ -6,7 +6,7 @@
 
 use super::file::{LoadError, LoadProblem, read};
 use super::model::Cassette;
-use super::write::{end_of_file, end_of_messages};
+use super::write::Ending;
 use crate::wire::json::{Kind, Scanner, decode};
 use std::path::Path;
 
@@ -88,8 +88,7 @@ fn mended(bytes: Vec<u8>) -> (Vec<u8>, u64) {
         return (bytes, 0);
     };
     let mut text = valid.get(..end).unwrap_or_default().to_owned();
-    text.push_str(end_of_messages(any));
-    end_of_file(true, &mut text);
+    text.push_str(&Ending::default().text(any, true));
     let dropped = u64::try_from(bytes.len() - end).unwrap_or(u64::MAX);
     (text.into_bytes(), dropped)
 }

@@ -60,21 +60,6 @@ impl<'a> MessageText<'a> {
     }
 }
 
-/// What stands between the last message and what follows them, or between the head
-/// and that if there is no message.
-pub(crate) fn end_of_messages(any: bool) -> &'static str {
-    if any { "\n  ]" } else { "]" }
-}
-
-/// What ends the file after the messages.
-pub(crate) fn end_of_file(interrupted: bool, out: &mut String) {
-    if interrupted {
-        name(1, "interrupted", false, out);
-        out.push_str("true");
-    }
-    out.push_str("\n}\n");
-}
-
 /// Everything up to the bracket that opens the messages.
 pub(crate) fn head(head: &HeadText<'_>, out: &mut String) {
     out.push('{');
@@ -140,9 +125,77 @@ fn end_message(out: &mut String) {
     out.push('}');
 }
 
+/// A cassette that is open after its last message, for more to follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Unclosed {
+    /// The text up to the end of the last message.
+    pub(crate) begin: String,
+    pub(crate) ending: Ending,
+    /// The first numbers that are free.
+    pub(crate) next_seq: i64,
+    pub(crate) next_batch: u32,
+    /// The latest time of a message.
+    pub(crate) last_offset_ms: i64,
+}
+
+/// How a file ends after its messages; by default one that has none so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ending {
+    /// Members of the file that stand there.
+    members: String,
+    has_messages: bool,
+    /// Whether one of them says that it was interrupted.
+    interrupted: bool,
+}
+
+impl Ending {
+    /// Whether there are messages before it, besides those that may come.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.has_messages
+    }
+
+    /// The text. There are messages if there were some already, or if `more` came.
+    pub(crate) fn text(&self, more: bool, interrupted: bool) -> String {
+        let any = self.has_messages || more;
+        let mut out = String::from(if any { "\n  ]" } else { "]" });
+        out.push_str(&self.members);
+        if interrupted && !self.interrupted {
+            name(1, "interrupted", false, &mut out);
+            out.push_str("true");
+        }
+        out.push_str("\n}\n");
+        out
+    }
+}
+
 impl Cassette {
     /// The text of the file in format version 3, as [`Cassette::save`] writes it.
     pub fn to_json(&self) -> String {
+        let unclosed = self.unclosed();
+        let mut out = unclosed.begin;
+        out.push_str(&unclosed.ending.text(false, false));
+        out
+    }
+
+    /// The same, for more messages to follow.
+    pub(crate) fn unclosed(&self) -> Unclosed {
+        let batches = self.rows.iter().filter_map(|row| row.batch);
+        let offsets = self.rows.iter().map(|row| row.t_offset_ms);
+        let seqs = self.rows.iter().map(|row| row.seq);
+        Unclosed {
+            begin: self.text_of_messages(),
+            ending: Ending {
+                members: self.text_after_messages(),
+                has_messages: !self.rows.is_empty(),
+                interrupted: self.head.interrupted,
+            },
+            next_seq: seqs.max().map_or(0, |seq| seq.saturating_add(1)),
+            next_batch: batches.max().map_or(0, |batch| batch.saturating_add(1)),
+            last_offset_ms: offsets.max().unwrap_or(0),
+        }
+    }
+
+    fn text_of_messages(&self) -> String {
         let text = &self.text;
         let mut out = String::with_capacity(text.len() + 256);
         head(&head_text(&self.head, text), &mut out);
@@ -160,7 +213,12 @@ impl Cassette {
             }
             end_message(&mut out);
         }
-        out.push_str(end_of_messages(!self.rows.is_empty()));
+        out
+    }
+
+    fn text_after_messages(&self) -> String {
+        let text = &self.text;
+        let mut out = String::new();
         if let Some(rows) = self.head.http_exchanges {
             member(1, "\"http_exchanges\"", rows.of(text), &mut out);
         }
@@ -172,7 +230,6 @@ impl Cassette {
         for extra in self.extras.iter().filter(whole_file) {
             member(1, extra.name.of(text), extra.value.of(text), &mut out);
         }
-        end_of_file(false, &mut out);
         out
     }
 }

@@ -7,6 +7,7 @@ mod alongside;
 mod base;
 pub(crate) mod check;
 pub(crate) mod diff;
+mod episodes;
 pub(crate) mod explain;
 mod gate;
 mod grep;
@@ -21,6 +22,7 @@ pub(crate) mod redaction_check;
 mod redaction_rules;
 mod select;
 pub(crate) mod serve;
+mod writing;
 
 pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};

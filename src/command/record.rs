@@ -1,11 +1,11 @@
 //! `record`: runs a server for a client, and writes down what passes between them.
 
+use super::writing::{self, Failure, counted, not_saved};
 use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
 use crate::cassette::Transport;
 use crate::cassette::file::{resolve, save_atomically};
 use crate::record::{
-    Begin, Claim, ClaimError, ClaimOptions, NotSaved, Options as RecorderOptions, Recording, Saved,
-    check_output, check_room,
+    Begin, ClaimOptions, Options as RecorderOptions, Recording, Saved, check_output, check_room,
 };
 use crate::redact::Redactor;
 use crate::report::visible;
@@ -38,6 +38,9 @@ pub(crate) struct Options {
 }
 
 const NAME: &str = "record";
+/// What to do about a claim of somebody else.
+const FIXES: &str = "Fixes: give each recording its own --cassette, --claim-wait SECONDS to wait \
+    longer, or --force to break the claim";
 
 /// Records a session, and says on standard error how that goes.
 pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
@@ -75,21 +78,6 @@ impl Voice {
     fn say(&self, message: &str) {
         let line = format!("mcp-cassette {NAME}: {}", visible(message));
         self.stderr.line(&without_old_commands(&line));
-    }
-}
-
-/// Why there is no recording.
-struct Failure {
-    exit: Exit,
-    message: String,
-}
-
-impl Failure {
-    fn could_not_run(message: String) -> Failure {
-        Failure {
-            exit: Exit::CouldNotRun,
-            message,
-        }
     }
 }
 
@@ -132,14 +120,7 @@ fn session(
     if let Some(report) = &options.report {
         check_report(report, &target).map_err(Failure::could_not_run)?;
     }
-    let claim = Claim::acquire(&target, &options.claim, &|text| voice.say(text));
-    let claim = claim.map_err(|error| Failure {
-        exit: match error {
-            ClaimError::Held { .. } => Exit::Held,
-            ClaimError::Io { .. } => Exit::CouldNotRun,
-        },
-        message: error.to_string(),
-    })?;
+    let claim = writing::claim(&target, &options.claim, FIXES, &|text| voice.say(text))?;
     check_room(&target, options.checkpoint.is_some()).map_err(Failure::could_not_run)?;
     announce(options, context, &redactor, &target, voice);
     let speaker = voice.clone();
@@ -153,6 +134,7 @@ fn session(
                 recorded_at: context.now.clone(),
                 redactor,
                 max_message: options.max_message,
+                earlier: None,
             },
             interval: options.checkpoint,
             started,
@@ -212,12 +194,8 @@ fn conclude(options: &Options, recorded: &Recorded, voice: &Voice) -> Exit {
     let messages = match &recorded.saved {
         Ok(Saved::Cassette { messages }) => {
             if !options.quiet {
-                let noun = if *messages == 1 {
-                    "message"
-                } else {
-                    "messages"
-                };
-                voice.say(&format!("recorded {messages} {noun} in {cassette}"));
+                let messages = counted(*messages);
+                voice.say(&format!("recorded {messages} in {cassette}"));
             }
             *messages
         }
@@ -253,10 +231,6 @@ fn conclude(options: &Options, recorded: &Recorded, voice: &Voice) -> Exit {
         }
     }
     exit
-}
-
-fn not_saved(error: &NotSaved) -> String {
-    format!("{error}; the traffic itself was passed on whole")
 }
 
 /// Whether two paths, of which nothing need be there, name one file.

@@ -1,7 +1,9 @@
 //! `serve`: a recording as the server that it was made from.
 
+use super::episodes::{self, Held};
 use super::redaction_check::notes_on_packs;
 use super::redaction_rules::{packs, recorded_pack};
+use super::writing::Failure;
 use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
 use crate::cassette::Cassette;
 use crate::cassette::file::save_atomically;
@@ -13,7 +15,7 @@ use crate::replay::{self, Pace, Replayer, Summary};
 use crate::report::visible;
 use crate::secrets::conceal;
 use crate::transport::stderr::Stderr;
-use crate::transport::stdio::{self, Served};
+use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,6 +41,8 @@ pub(crate) struct Options {
     pub(crate) rules: RuleFlags,
     pub(crate) report: Option<PathBuf>,
     pub(crate) new_episodes: bool,
+    /// The process that holds the claim on the cassette on behalf of this one.
+    pub(crate) claim_held_by: Option<u32>,
     /// The server command; `None` if there is no `--`.
     pub(crate) command: Option<Vec<OsString>>,
     pub(crate) asked: Asked,
@@ -73,27 +77,51 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     let mut outcome = Outcome::new(NAME);
     match session(options, context, &mut outcome) {
         Ok(()) => outcome,
-        Err(message) => {
+        Err(Failure { exit, message }) => {
             outcome.error(message);
+            outcome.exit = exit;
             outcome
         }
     }
 }
 
-fn session(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), String> {
-    refuse_combinations(options)?;
-    let salvaged =
-        Cassette::load_unfinished(&options.cassette).map_err(|error| error.to_string())?;
-    if let Some(note) = salvaged.note().filter(|_| !options.quiet) {
-        outcome.line(note);
+fn session(options: &Options, context: &Context, outcome: &mut Outcome) -> Result<(), Failure> {
+    refuse_combinations(options).map_err(Failure::could_not_run)?;
+    let held = match options.new_episodes {
+        true => Some(Held::claim(
+            &options.cassette,
+            options.claim_held_by,
+            outcome,
+        )?),
+        false => None,
+    };
+    play(options, context, held.as_ref(), outcome).map_err(Failure::could_not_run)
+}
+
+/// `held` is there if the cassette is to be added to.
+fn play(
+    options: &Options,
+    context: &Context,
+    held: Option<&Held>,
+    outcome: &mut Outcome,
+) -> Result<(), String> {
+    if let Some(held) = held {
+        held.take_in(outcome)?;
     }
-    let cassette = salvaged.cassette;
+    let cassette = load(options, outcome)?;
     refuse_transports(options, &cassette)?;
     if let Some(path) = &options.report {
         check_report(path)?;
     }
     let faults = overlay(options.faults.as_deref(), &cassette)?;
-    let redactor = redactor(options, context, &cassette, outcome)?;
+    let given = given_packs(options, &cassette, outcome)?;
+    let recording = match held {
+        Some(held) => {
+            let redactor = redactor(options, context, &cassette, &given)?;
+            Some(held.recording(&cassette, redactor, context, outcome)?)
+        }
+        None => None,
+    };
     let replay = replay::Options {
         ordering: options.ordering,
         on_exhausted: options.on_exhausted,
@@ -102,23 +130,44 @@ fn session(options: &Options, context: &Context, outcome: &mut Outcome) -> Resul
         rewrite_version: options.rewrite_version,
         pace: options.pacing.pace(),
         faults,
-        redactor,
+        redactor: redactor(options, context, &cassette, &given)?,
+        new_episodes: recording.is_some(),
     };
     let core = Replayer::new(Arc::new(cassette), replay).map_err(|error| error.to_string())?;
     let stderr = Stderr::open().map_err(|error| error.to_string())?;
     let voice = stderr.clone();
     let quiet = options.quiet;
-    let notice = move |message: &str| {
+    let notice: Notice = Arc::new(move |message: &str| {
         if !quiet {
             let line = format!("mcp-cassette {NAME}: {}", visible(message));
             voice.line(&without_old_commands(&line));
         }
-    };
+    });
+    let real = recording.map(|recording| Plan {
+        command: options.command.clone().unwrap_or_default(),
+        timeout: episodes::TIMEOUT,
+        recording,
+        notice: Arc::clone(&notice),
+        stderr: stderr.clone(),
+    });
     // What was said so far comes before what is said while it runs.
     notice_earlier(&stderr, outcome);
-    let served = stdio::serve(core, Box::new(notice)).map_err(|error| error.to_string())?;
+    let served = stdio::serve(core, notice, real).map_err(|error| error.to_string())?;
     stderr.flush(Duration::from_secs(1));
     finish(options, &served, outcome)
+}
+
+/// What is left of a recording that was killed is served, and not added to.
+fn load(options: &Options, outcome: &mut Outcome) -> Result<Cassette, String> {
+    if options.new_episodes {
+        return Cassette::load(&options.cassette).map_err(|error| error.to_string());
+    }
+    let salvaged =
+        Cassette::load_unfinished(&options.cassette).map_err(|error| error.to_string())?;
+    if let Some(note) = salvaged.note().filter(|_| !options.quiet) {
+        outcome.line(note);
+    }
+    Ok(salvaged.cassette)
 }
 
 fn notice_earlier(stderr: &Stderr, outcome: &mut Outcome) {
@@ -138,6 +187,13 @@ fn refuse_combinations(options: &Options) -> Result<(), String> {
     if options.command.is_some() && !options.new_episodes {
         return Err("a server command after -- goes with --new-episodes".to_owned());
     }
+    let has_command = options
+        .command
+        .as_ref()
+        .is_some_and(|command| !command.is_empty());
+    if options.new_episodes && !has_command && !options.asked.url {
+        return Err("missing server command after --, which --new-episodes needs".to_owned());
+    }
     Ok(())
 }
 
@@ -149,13 +205,6 @@ fn refuse_transports(options: &Options, cassette: &Cassette) -> Result<(), Strin
     }
     if http || asked.listens || asked.transport == Some(Transport::Http) {
         return Err("serving over HTTP is not in this version yet".to_owned());
-    }
-    if options.new_episodes {
-        let command = options.command.as_deref().unwrap_or_default();
-        return Err(match command.is_empty() {
-            true => "--new-episodes needs the server command after --".to_owned(),
-            false => "--new-episodes is not in this version yet".to_owned(),
-        });
     }
     Ok(())
 }
@@ -184,19 +233,28 @@ pub(super) fn overlay(path: Option<&Path>, cassette: &Cassette) -> Result<Overla
     Overlay::parse(&name, &bytes, cassette.transport()).map_err(|error| error.to_string())
 }
 
-/// The rules of the recording, for live requests.
-fn redactor(
+/// The packs that were given, each with its name and bytes.
+fn given_packs(
     options: &Options,
-    context: &Context,
     cassette: &Cassette,
     outcome: &mut Outcome,
-) -> Result<Option<Redactor>, String> {
+) -> Result<Vec<(String, Vec<u8>)>, String> {
     let given = packs(&options.rules.packs)?;
     for note in notes_on_packs(cassette, &given)? {
         if !options.quiet {
             outcome.line(format_args!("note: {note}"));
         }
     }
+    Ok(given)
+}
+
+/// The rules of the recording.
+fn redactor(
+    options: &Options,
+    context: &Context,
+    cassette: &Cassette,
+    given: &[(String, Vec<u8>)],
+) -> Result<Option<Redactor>, String> {
     let Some(manifest) = cassette.redaction_manifest() else {
         return Ok(None);
     };
@@ -207,7 +265,7 @@ fn redactor(
     };
     let manifest = Manifest::parse(manifest).map_err(told)?;
     let files = PackFiles {
-        given: &given,
+        given,
         read: &recorded_pack,
     };
     let salted = options.rules.salt_env || options.rules.salt_file.is_some();
@@ -241,10 +299,12 @@ fn finish(options: &Options, served: &Served, outcome: &mut Outcome) -> Result<(
     if !summary.misses.is_empty() {
         outcome.exit = Exit::Unmatched;
     }
+    let messages = episodes::conclude(options, served.recorded.as_ref(), outcome);
     let Some(path) = &options.report else {
         return Ok(());
     };
     let report = Report {
+        messages: options.new_episodes.then_some(messages),
         misses: &summary.misses,
         unused_faults: &summary.unused_faults,
         pending_server_requests: &summary.pending_server_requests,
@@ -299,6 +359,9 @@ fn list(lines: &[String], outcome: &mut Outcome) {
 /// The report file: members are frozen, additions only.
 #[derive(Serialize)]
 struct Report<'a> {
+    /// How many were added, with `--new-episodes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<u64>,
     misses: &'a [String],
     unused_faults: &'a [String],
     pending_server_requests: &'a [String],

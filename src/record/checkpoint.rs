@@ -6,7 +6,7 @@
 //! of a write tears the tail; [`crate::cassette`] loads such a file up to its last whole message.
 
 use crate::cassette::file::create_beside;
-use crate::cassette::write::{MESSAGE_BEGINS, MESSAGE_ENDS, end_of_file, end_of_messages};
+use crate::cassette::write::{Ending, MESSAGE_BEGINS, MESSAGE_ENDS};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,12 +17,20 @@ use std::time::Duration;
 /// So long a finished recording waits for the disk before it takes its place.
 const TO_SYNC: Duration = Duration::from_millis(500);
 
+/// Where the checkpoint of a cassette is, beside the file that `target` names.
+pub(crate) fn partial_of(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
 /// The file that grows.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     path: PathBuf,
     file: File,
-    /// How long the text before the first message is, in bytes.
+    ending: Ending,
+    /// How long the text before the first message of this recording is, in bytes.
     head: u64,
     /// Where the closing brackets begin.
     tail: u64,
@@ -30,20 +38,13 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Where the checkpoint of a cassette is, beside the file that `target` names.
-    pub(super) fn path_of(target: &Path) -> PathBuf {
-        let mut name = target.as_os_str().to_owned();
-        name.push(".partial");
-        PathBuf::from(name)
-    }
-
     /// Whether one can be expected to be writable.
     ///
     /// # Errors
     ///
     /// The file system refuses a file there, or something else is there.
     pub(super) fn check(target: &Path) -> io::Result<()> {
-        let path = Checkpoint::path_of(target);
+        let path = partial_of(target);
         if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -51,9 +52,10 @@ impl Checkpoint {
         fs::remove_file(temporary)
     }
 
-    /// Begins one with a head and no messages, in place of what an earlier recording left.
-    pub(super) fn create(target: &Path, head: &str) -> io::Result<Checkpoint> {
-        let path = Checkpoint::path_of(target);
+    /// Begins one with what comes before the messages of this recording and after them, in place of
+    /// what an earlier recording left.
+    pub(super) fn create(target: &Path, head: &str, ending: Ending) -> io::Result<Checkpoint> {
+        let path = partial_of(target);
         let (temporary, mut file) = create_beside(&path)?;
         let begun = (|| {
             // Whom the cassette is hidden from must not read this either.
@@ -61,7 +63,7 @@ impl Checkpoint {
                 file.set_permissions(meta.permissions())?;
             }
             file.write_all(head.as_bytes())?;
-            file.write_all(closing(false, false).as_bytes())?;
+            file.write_all(ending.text(false, false).as_bytes())?;
             fs::rename(&temporary, &path)
         })();
         if let Err(error) = begun {
@@ -73,6 +75,7 @@ impl Checkpoint {
         Ok(Checkpoint {
             path,
             file,
+            ending,
             head,
             tail: head,
             messages: 0,
@@ -101,7 +104,7 @@ impl Checkpoint {
         }
         self.put_in_place()?;
         let added = messages.len();
-        let closing = closing(true, false);
+        let closing = self.ending.text(true, false);
         messages.push_str(&closing);
         let mut done = 0;
         let written = self.write_at_tail(messages.as_bytes(), &mut done);
@@ -150,7 +153,8 @@ impl Checkpoint {
             // Not by its name, where another file may be by now.
             self.file.seek(SeekFrom::Start(from))?;
             io::copy(&mut (&self.file).take(self.tail - from), &mut file)?;
-            file.write_all(closing(self.has_messages(), false).as_bytes())?;
+            let closing = self.ending.text(self.has_messages(), false);
+            file.write_all(closing.as_bytes())?;
             fs::rename(&temporary, &path)
         })();
         if let Err(error) = written {
@@ -230,7 +234,7 @@ impl Checkpoint {
 
     /// Writes the closing brackets where they belong and cuts off what is behind them.
     fn close(&mut self, interrupted: bool) -> io::Result<()> {
-        let closing = closing(self.has_messages(), interrupted);
+        let closing = self.ending.text(self.has_messages(), interrupted);
         self.write_at_tail(closing.as_bytes(), &mut 0)?;
         self.file.set_len(self.tail + length(&closing))
     }
@@ -260,13 +264,6 @@ pub(super) struct Unfinished {
     /// Where the messages still are.
     pub(super) kept: Option<PathBuf>,
     pub(super) source: io::Error,
-}
-
-/// The text of a file after its last message.
-pub(super) fn closing(has_messages: bool, interrupted: bool) -> String {
-    let mut text = end_of_messages(has_messages).to_owned();
-    end_of_file(interrupted, &mut text);
-    text
 }
 
 #[cfg(unix)]

@@ -54,8 +54,7 @@ pub(crate) struct Claim {
 pub(crate) enum ClaimError {
     /// A live process holds it.
     #[error(
-        "{} is held for writing by {holder}; waited {}s. Fixes: give each \
-         recording its own --cassette, --claim-wait SECONDS to wait longer, or --force to break the claim",
+        "{} is held for writing by {holder}; waited {}s",
         .cassette.display(), .waited.as_secs()
     )]
     Held {

@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod claim;
+mod head;
 mod payload;
 mod probe;
 mod recorder;
@@ -15,6 +16,7 @@ mod recording;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use checkpoint::partial_of;
 pub(crate) use claim::{Claim, ClaimError, ClaimOptions};
 pub(crate) use recorder::Options;
 pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output, check_room};

@@ -4,7 +4,7 @@
 //! not ask again. The recording of the session replaces that of the probe, and without its
 //! answer no replay could serve the next probe; so the session takes it over.
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::partial_of;
 use crate::cassette::view::{Exchanges, Role};
 use crate::cassette::write::MessageText;
 use crate::cassette::{Cassette, Sender, Transport};
@@ -35,7 +35,7 @@ impl Probe {
     /// `target`, or in what is left beside it of a recording that was killed or still ends. It
     /// must have been made with the same rules of redaction, because a cassette names them once.
     pub(super) fn before(target: &Path, started: SystemTime, rules: &Manifest) -> Option<Probe> {
-        let partial = Checkpoint::path_of(target);
+        let partial = partial_of(target);
         [partial.as_path(), target]
             .into_iter()
             .find_map(|path| Probe::in_file(path, started, rules))

@@ -1,13 +1,14 @@
 //! The core: bytes with their time and side in, text of a cassette out.
 
+use super::head::{Head, string_token};
 use super::payload::{Frame, frame, raw_string, with_visible_characters};
 use super::probe::Probe;
 use crate::cassette::pairing::{Pairing, Place};
 use crate::cassette::view::Envelope;
-use crate::cassette::write::{HeadText, MessageText, head, message};
+use crate::cassette::write::{Ending, MessageText, Unclosed, message};
 use crate::cassette::{Channel, Kind, Sender, Transport};
 use crate::redact::{Action, MessageContext, Redactor};
-use crate::wire::json::{Kind as JsonKind, Span, Value, member, nested, write_string};
+use crate::wire::json::{Span, member, nested};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
 use crate::wire::mcp::{method, name};
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) redactor: Redactor,
     /// In bytes: a longer message is told by its length and hash.
     pub(crate) max_message: usize,
+    /// What it goes on from, if that is not nothing. Head and manifest stay as they are.
+    pub(crate) earlier: Option<Unclosed>,
 }
 
 /// Turns what passed into the text of a cassette.
@@ -32,6 +35,9 @@ pub(crate) struct Options {
 pub(crate) struct Recorder {
     streams: HashMap<(Sender, Lane), Lines>,
     max_message: usize,
+    /// The text before the first message, if it is an earlier recording.
+    begin: Option<String>,
+    ending: Ending,
     log: Log,
 }
 
@@ -42,24 +48,32 @@ impl Recorder {
             recorded_at,
             redactor,
             max_message,
+            earlier,
         } = options;
+        let follows = earlier.is_some();
+        let first = earlier.as_ref().map_or(First::default(), First::after);
+        let (begin, ending) = earlier.map_or((None, Ending::default()), |earlier| {
+            (Some(earlier.begin), earlier.ending)
+        });
         let manifest = redactor.manifest(&recorded_at).to_line();
+        let mut head = Head::new(transport, &recorded_at, manifest);
+        if follows {
+            head.settle();
+        }
         Recorder {
             streams: HashMap::new(),
             max_message,
+            begin,
+            ending,
             log: Log {
-                head: Head {
-                    transport,
-                    recorded_at: quoted(&recorded_at),
-                    redaction: Some(manifest),
-                    ..Head::default()
-                },
+                head,
                 redactor,
                 pairing: Pairing::new(transport),
                 open: HashMap::new(),
+                batches: first.batch,
+                first,
                 count: 0,
-                batches: 0,
-                probes_only: true,
+                probes_only: !follows,
                 probe: None,
                 begins_with_probe: false,
                 at: 0,
@@ -110,16 +124,22 @@ impl Recorder {
         self.log.text.len()
     }
 
-    /// The text of the file up to the first message.
+    /// The text of the file up to the first message that was observed.
     pub(crate) fn head(&self) -> String {
-        let mut out = String::new();
-        head(&self.log.head.text(), &mut out);
-        out
+        if let Some(begin) = &self.begin {
+            return begin.clone();
+        }
+        self.log.head.write()
+    }
+
+    /// How the file ends after the messages.
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending.clone()
     }
 
     /// Whether the head has changed since this was last asked.
     pub(crate) fn head_has_changed(&mut self) -> bool {
-        std::mem::take(&mut self.log.head.changed)
+        self.log.head.has_changed()
     }
 
     /// How many messages there are so far.
@@ -178,6 +198,27 @@ struct Open {
     awaited: bool,
 }
 
+/// The numbers with which the messages begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct First {
+    seq: i64,
+    batch: u32,
+    offset_ms: i64,
+    /// Whether there are messages before them.
+    follows: bool,
+}
+
+impl First {
+    fn after(earlier: &Unclosed) -> First {
+        First {
+            seq: earlier.next_seq,
+            batch: earlier.next_batch,
+            offset_ms: earlier.last_offset_ms,
+            follows: earlier.ending.has_messages(),
+        }
+    }
+}
+
 /// The messages so far.
 #[derive(Debug)]
 struct Log {
@@ -185,6 +226,7 @@ struct Log {
     redactor: Redactor,
     pairing: Pairing,
     open: HashMap<u32, Open>,
+    first: First,
     count: u32,
     batches: u32,
     probes_only: bool,
@@ -226,7 +268,7 @@ impl Log {
             Frame::Raw => self.raw(origin, bytes),
             Frame::Batch(members) => {
                 let batch = self.batches;
-                self.batches += 1;
+                self.batches = self.batches.saturating_add(1);
                 for member in members {
                     self.object(origin, member.of(text), Some(batch));
                 }
@@ -379,8 +421,8 @@ impl Log {
         let id = what.id.map(with_visible_characters);
         let place = origin.place();
         let entry = MessageText {
-            seq: i64::from(self.count),
-            t_offset_ms: milliseconds(origin.at),
+            seq: self.first.seq.saturating_add(i64::from(self.count)),
+            t_offset_ms: self.first.offset_ms.saturating_add(milliseconds(origin.at)),
             sender: origin.sender,
             kind: what.kind,
             method: method.as_deref(),
@@ -395,7 +437,8 @@ impl Log {
     }
 
     fn put(&mut self, entry: &MessageText<'_>) {
-        message(entry, self.count == 0, &mut self.text);
+        let first = self.count == 0 && !self.first.follows;
+        message(entry, first, &mut self.text);
         self.count = self.count.saturating_add(1);
         self.at = entry.t_offset_ms;
     }
@@ -418,124 +461,4 @@ fn milliseconds(time: Duration) -> i64 {
 /// Whether an id is one that the format names beside the payload.
 fn is_plain_id(token: &str) -> bool {
     token.starts_with('"') || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
-}
-
-/// The members before the messages, as JSON values.
-#[derive(Debug)]
-struct Head {
-    transport: Transport,
-    recorded_at: String,
-    redaction: Option<String>,
-    protocol_version: Option<String>,
-    server_info: Option<String>,
-    /// Whether a handshake told the version, which then stands.
-    greeted: bool,
-    changed: bool,
-}
-
-impl Default for Head {
-    fn default() -> Head {
-        Head {
-            transport: Transport::Stdio,
-            recorded_at: String::new(),
-            redaction: None,
-            protocol_version: None,
-            server_info: None,
-            greeted: false,
-            changed: false,
-        }
-    }
-}
-
-impl Head {
-    fn text(&self) -> HeadText<'_> {
-        HeadText {
-            recorded_at: Some(&self.recorded_at),
-            transport: self.transport,
-            server_url: None,
-            session_id: None,
-            protocol_version: self.protocol_version.as_deref(),
-            server_info: self.server_info.as_deref(),
-            redaction: self.redaction.as_deref(),
-        }
-    }
-
-    /// Takes version and server from a result: of `initialize` if it `greets`, and otherwise
-    /// of a request that said which `revision` it speaks.
-    fn learn(&mut self, text: &str, result: Span, greets: bool, revision: Option<String>) {
-        if self.greeted {
-            return;
-        }
-        let server = || member(text, result, "serverInfo");
-        let (version, server) = if greets {
-            let version = member(text, result, name::PROTOCOL_VERSION);
-            let version = version.and_then(|version| string_token(text, version));
-            (version, server())
-        } else if revision.is_some() && self.server_info.is_none() {
-            let modern = nested(text, result, &[name::META, name::META_SERVER]);
-            (revision, modern.or_else(server))
-        } else {
-            return;
-        };
-        self.greeted = greets;
-        let version = version.map(|version| with_visible_characters(&version).into_owned());
-        let server = server.and_then(|server| server_info(text, server.span));
-        if version.is_some() && version != self.protocol_version {
-            self.protocol_version = version;
-            self.changed = true;
-        }
-        if server.is_some() && server != self.server_info {
-            self.server_info = server;
-            self.changed = true;
-        }
-    }
-
-    /// Takes what the head of a probe tells and this one does not.
-    fn take_over(&mut self, probe: &Probe) {
-        let pairs = [
-            (&mut self.protocol_version, probe.protocol_version()),
-            (&mut self.server_info, probe.server_info()),
-        ];
-        for (own, told) in pairs {
-            if let (None, Some(told)) = (&own, told) {
-                *own = Some(told.to_owned());
-                self.changed = true;
-            }
-        }
-    }
-
-    fn scrub(&mut self, redactor: &Redactor) {
-        if !self.changed {
-            return;
-        }
-        if let Some(server) = &mut self.server_info
-            && let Some(scrubbed) = redactor.head(server, "server_info").text
-        {
-            *server = scrubbed;
-        }
-    }
-}
-
-/// Name and version of a server, which are strings.
-fn server_info(text: &str, span: Span) -> Option<String> {
-    let string = |name| string_token(text, member(text, span, name)?);
-    let (name, version) = (string("name"), string("version"));
-    if name.is_none() && version.is_none() {
-        return None;
-    }
-    let or_empty = |token: Option<String>| token.unwrap_or_else(|| "\"\"".to_owned());
-    let (name, version) = (or_empty(name), or_empty(version));
-    let json = format!("{{\"name\": {name}, \"version\": {version}}}");
-    Some(with_visible_characters(&json).into_owned())
-}
-
-/// The token of a value that is a string.
-fn string_token(text: &str, value: Value) -> Option<String> {
-    (value.kind == JsonKind::String).then(|| value.span.of(text).to_owned())
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    write_string(text, &mut out);
-    out
 }

@@ -1,7 +1,7 @@
 //! A recording on its way to the disk: the recorder, its checkpoint, and what becomes of both
 //! at the end.
 
-use super::checkpoint::{Checkpoint, Unfinished, closing};
+use super::checkpoint::{Checkpoint, Unfinished, partial_of};
 use super::probe::Probe;
 use super::recorder::{Options, Recorder};
 use crate::cassette::Sender;
@@ -134,7 +134,7 @@ pub(crate) fn check_output(path: &Path) -> Result<PathBuf, String> {
 /// It does not, or something else has the name of the checkpoint.
 pub(crate) fn check_room(target: &Path, with_checkpoint: bool) -> Result<(), String> {
     let (path, checked) = match with_checkpoint {
-        true => (Checkpoint::path_of(target), Checkpoint::check(target)),
+        true => (partial_of(target), Checkpoint::check(target)),
         false => {
             let made = create_beside(target).and_then(|(path, _)| fs::remove_file(path));
             (target.to_owned(), made)
@@ -223,10 +223,10 @@ impl Recording {
         let checkpoint = match &mut self.checkpoint {
             Some(checkpoint) => checkpoint,
             None => {
-                let path = Checkpoint::path_of(&self.target);
+                let path = partial_of(&self.target);
                 let is_left_over = path.exists() && !self.recorder.begins_with_probe();
-                let head = self.recorder.head();
-                let created = Checkpoint::create(&self.target, &head)?;
+                let (head, ending) = (self.recorder.head(), self.recorder.ending());
+                let created = Checkpoint::create(&self.target, &head, ending)?;
                 self.stale_head = false;
                 if is_left_over {
                     self.notices.push(format!(
@@ -256,7 +256,7 @@ impl Recording {
     fn failed(&mut self, error: &io::Error) {
         if !self.failing {
             self.failing = true;
-            let path = Checkpoint::path_of(&self.target);
+            let path = partial_of(&self.target);
             self.notices.push(format!(
                 "warning: cannot write {}: {error}; traffic goes on, and what was not written is \
                  kept in memory and tried again",
@@ -321,7 +321,7 @@ impl Recording {
     fn whole(&self, interrupted: bool) -> String {
         let mut text = self.recorder.head();
         text.push_str(&self.pending);
-        text.push_str(&closing(true, interrupted));
+        text.push_str(&self.recorder.ending().text(true, interrupted));
         text
     }
 

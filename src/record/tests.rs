@@ -1,7 +1,7 @@
 //! The core without a disk: what it makes of bytes.
 
 use super::recorder::{Options, Recorder};
-use super::{checkpoint, recording};
+use super::recording;
 use crate::cassette::{Cassette, Channel, Kind, Sender, Transport};
 use crate::redact::{Redactor, Rules};
 use crate::wire::lane::Lane;
@@ -27,6 +27,7 @@ fn with_rules(rules: &Rules, transport: Transport, max_message: usize) -> Record
         recorded_at: "2026-11-30T12:00:00.000000Z".to_owned(),
         redactor: Redactor::new(rules).unwrap(),
         max_message,
+        earlier: None,
     })
 }
 
@@ -44,7 +45,7 @@ fn finished(mut recorder: Recorder) -> Cassette {
     recorder.finish(Duration::ZERO);
     let mut text = recorder.head();
     text.push_str(&recorder.take_messages());
-    text.push_str(&checkpoint::closing(recorder.messages() > 0, false));
+    text.push_str(&recorder.ending().text(recorder.messages() > 0, false));
     let cassette = Cassette::parse("c", text.clone().into_bytes()).unwrap();
     assert_eq!(
         cassette.to_json(),
@@ -52,6 +53,50 @@ fn finished(mut recorder: Recorder) -> Cassette {
         "it is written as saving writes it"
     );
     cassette
+}
+
+/// What a recording becomes that goes on from `earlier`.
+fn continued(earlier: &Cassette, said: &[(Sender, &str)]) -> Cassette {
+    let mut recorder = Recorder::new(Options {
+        transport: Transport::Stdio,
+        recorded_at: "2027-01-01T00:00:00.000000Z".to_owned(),
+        redactor: Redactor::new(&Rules::default()).unwrap(),
+        max_message: 1_000,
+        earlier: Some(earlier.unclosed()),
+    });
+    for (sender, line) in said {
+        let line = format!("{line}\n");
+        let at = Duration::from_millis(7);
+        recorder.observe(at, *sender, Lane::Stdio, line.as_bytes());
+    }
+    assert!(!recorder.head_has_changed() && !recorder.is_only_a_probe());
+    assert_eq!(recorder.messages(), u64::try_from(said.len()).unwrap());
+    finished(recorder)
+}
+
+#[test]
+fn a_recording_goes_on_from_an_earlier_one_and_changes_nothing_of_it() {
+    let text = r#"{"format_version":3,"transport":"stdio","recorded_at":"2026-01-01T00:00:00Z","protocol_version":"2025-06-18","redaction":{"packs":[]},"interrupted":true,"x":{"y":[1.50]},"messages":[
+        {"seq":4,"t_offset_ms":900,"sender":"client","kind":"request","payload":{"id":1,"method":"ping"},"note":"n","batch":2},
+        {"seq":9,"t_offset_ms":500,"sender":"server","kind":"response","payload":{"id":1,"result":{}}}]}"#;
+    let earlier = Cassette::parse("c", text.as_bytes().to_vec()).unwrap();
+    let asked = r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{"password":"hunter2 hunter2"}}}"#;
+    let said = [(Sender::Client, asked), (Sender::Server, GREETING)];
+    let more = continued(&earlier, &said);
+    let numbers: Vec<_> = more
+        .messages()
+        .map(|message| (message.seq(), message.t_offset_ms()))
+        .collect();
+    assert_eq!(numbers, [(4, 900), (9, 500), (10, 907), (11, 907)]);
+    assert!(!more.text.contains("hunter2"), "{}", more.text);
+    let (old, new) = (earlier.to_json(), more.to_json());
+    let until = old.find("\n  ],").unwrap();
+    assert!(new.starts_with(&old[..until]), "{new}");
+    assert!(new.ends_with(&old[until..]), "{new}");
+    let empty = r#"{"format_version":3,"transport":"stdio","messages":[]}"#;
+    let empty = Cassette::parse("c", empty.as_bytes().to_vec()).unwrap();
+    assert_eq!(continued(&empty, &said).messages().len(), 2);
+    assert_eq!(continued(&empty, &[]).messages().len(), 0);
 }
 
 const INITIALIZE: &str =

@@ -16,6 +16,11 @@ use std::time::Duration;
 
 /// The id that no request has.
 const WRONG_ID: &str = "\"mcp-cassette-unknown-id\"";
+/// Between progress and the answer that ends it. Clients handle a notification a little later
+/// than an answer that came with it, and forget at the answer whom the progress is for: the
+/// TypeScript SDKs drop all progress that they read together with its answer. A server that
+/// works spends that time by itself.
+const AFTER_PROGRESS: Duration = Duration::from_millis(20);
 
 /// What became of a look at a playlist.
 enum Turn {
@@ -108,7 +113,7 @@ impl Replayer {
         playing.next += 1;
         match is_answer {
             true => self.give_answer(playing, row),
-            false => self.tell(playing, row),
+            false => self.tell(playing, row, now),
         }
     }
 
@@ -187,7 +192,10 @@ impl Replayer {
         if let (true, Some(Fault::Delay(delay))) = (is_answer, &playing.fault) {
             at += *delay;
         }
-        at
+        match playing.progressed {
+            Some(progressed) if is_answer => at.max(progressed + AFTER_PROGRESS),
+            _ => at,
+        }
     }
 
     fn give_answer(&mut self, playing: &mut Playing, row: u32) -> Turn {
@@ -255,7 +263,7 @@ impl Replayer {
     }
 
     /// A notification or request of the server.
-    fn tell(&mut self, playing: &Playing, at: u32) -> Turn {
+    fn tell(&mut self, playing: &mut Playing, at: u32, now: Duration) -> Turn {
         let cassette = std::sync::Arc::clone(&self.cassette);
         let text = &cassette.text;
         let Some(row) = cassette.rows.get(at as usize) else {
@@ -264,6 +272,9 @@ impl Replayer {
         let Some(bytes) = render::said(text, row, self.rewriting(playing)) else {
             return Turn::Skipped;
         };
+        if render::is_method(text, row, method::PROGRESS) {
+            playing.progressed = Some(now);
+        }
         let id = member(text, row.payload, "id").map(|id| id.span.of(text));
         let Some(live) = self.sessions.get_mut(playing.live as usize) else {
             return Turn::Said(playing.lane, bytes);

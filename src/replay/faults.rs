@@ -268,7 +268,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn overlay(&self, root: &Node) -> Result<Vec<Planned>, Wrong> {
         self.members(root, "the overlay", &["faults"])?;
-        let Some(faults) = root.member("faults") else {
+        let Some(faults) = given(root, "faults") else {
             return wrong(root.span, "the member `faults` is missing");
         };
         if !matches!(faults.data, Data::Array(_)) {
@@ -279,29 +279,29 @@ impl Reader<'_> {
 
     fn fault(&self, node: &Node) -> Result<Planned, Wrong> {
         self.members(node, "a fault", &["target", "type", "params"])?;
-        let Some(target) = node.member("target") else {
+        let Some(target) = given(node, "target") else {
             return wrong(node.span, "a fault has no `target`");
         };
         self.members(target, "`target`", &["method", "nth", "tool"])?;
-        let Some(method) = target.member("method") else {
+        let Some(method) = given(target, "method") else {
             return wrong(target.span, "`target` has no `method`");
         };
         let method = self.string(method, "`method`")?;
-        let nth = match target.member("nth") {
+        let nth = match given(target, "nth") {
             Some(nth) => match self.whole(nth) {
                 Some(nth) if nth >= 1 => u64::try_from(nth).ok(),
                 _ => return wrong(nth.span, "`nth` is not a whole number from 1 on"),
             },
             None => None,
         };
-        let tool = match target.member("tool") {
+        let tool = match given(target, "tool") {
             Some(_) if method != "tools/call" => {
                 return wrong(target.span, "`tool` goes with the method tools/call only");
             }
             Some(tool) => Some(self.string(tool, "`tool`")?),
             None => None,
         };
-        let Some(kind) = node.member("type") else {
+        let Some(kind) = given(node, "type") else {
             return wrong(node.span, "a fault has no `type`");
         };
         let name = self.string(kind, "`type`")?;
@@ -321,7 +321,7 @@ impl Reader<'_> {
     }
 
     fn of_type(&self, name: &'static str, kind: &Node, node: &Node) -> Result<Fault, Wrong> {
-        let params = node.member("params");
+        let params = given(node, "params");
         let known: &[&str] = match name {
             "delay" => &["ms"],
             "error" => &["code", "message"],
@@ -334,7 +334,7 @@ impl Reader<'_> {
         if let Some(params) = params {
             self.members(params, &format!("`params` of {name}"), known)?;
         }
-        let param = |wanted: &str| params.and_then(|params| params.member(wanted));
+        let param = |wanted: &str| params.and_then(|params| given(params, wanted));
         let number = |wanted, least, most| self.number(param(wanted), wanted, least, most);
         match name {
             "delay" => match number("ms", 0, i64::from(u32::MAX))? {
@@ -451,6 +451,12 @@ impl Reader<'_> {
     fn whole(&self, node: &Node) -> Option<i64> {
         node.span.of(self.text).parse().ok()
     }
+}
+
+/// A member that says something. Libraries write a member that was not given as null.
+fn given<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
+    node.member(name)
+        .filter(|member| !matches!(member.data, Data::Null))
 }
 
 /// An unknown word, with the known one that was probably meant.

@@ -1,13 +1,16 @@
-//! `initialize`: which recorded session begins, and what is not as it was.
+//! `initialize`: which recorded session begins, and what is not as it was; and `server/discover` on
+//! a recording that has none.
 
 use super::plan::{Era, NONE};
 use super::render;
 use super::replayer::{Once, Replayer};
 use super::requests::Asked;
 use super::session::Live;
+use crate::cassette::Sender;
 use crate::cassette::model::string_value;
-use crate::wire::json::{member, nested};
-use crate::wire::mcp::{MODERN_REVISION, code, name};
+use crate::wire::json::{member, nested, write_string};
+use crate::wire::mcp::{CAPABILITIES, MODERN_REVISION, code, method, name};
+use std::collections::BTreeSet;
 
 impl Replayer {
     /// The n-th `initialize` begins the n-th recorded session, beyond the last one that again.
@@ -31,6 +34,7 @@ impl Replayer {
             live.version = version;
             live.usage.begin_at(exchange + 1);
         }
+        self.keep_greeting(exchange, asked);
         self.begin(exchange, asked, false);
     }
 
@@ -97,7 +101,7 @@ impl Replayer {
         let supported = self.cassette.protocol_version();
         let supported = supported.as_deref().unwrap_or(MODERN_REVISION);
         let mut data = String::from("{\"supported\":[");
-        crate::wire::json::write_string(supported, &mut data);
+        write_string(supported, &mut data);
         data.push(']');
         let version = asked
             .envelope
@@ -114,5 +118,73 @@ impl Replayer {
         let code = code::UNSUPPORTED_VERSION;
         let bytes = render::error(asked.id, code, &message, Some(&data));
         self.reply(asked.lane, asked.batch, bytes);
+    }
+
+    /// Whether the recording has an answer to `server/discover`.
+    pub(super) fn describes_itself(&self) -> bool {
+        let answered = self.plan.playlists.iter();
+        let mut answered = answered.filter(|playlist| playlist.answer != NONE);
+        answered.any(|playlist| {
+            let row = self.cassette.rows.get(playlist.begins as usize);
+            row.is_some_and(|row| render::is_method(&self.cassette.text, row, method::DISCOVER))
+        })
+    }
+
+    /// `server/discover` where the recorded client did not ask it, or left before the answer: some
+    /// clients ask in a process of its own. The answer says what the recording shows.
+    pub(super) fn describe(&mut self, asked: Asked<'_>) {
+        let supported = self.cassette.protocol_version();
+        let supported = supported.as_deref().unwrap_or(MODERN_REVISION);
+        let mut result = String::from("{\"supportedVersions\":[");
+        write_string(supported, &mut result);
+        result.push_str("],\"capabilities\":");
+        result.push_str(&self.shown_capabilities());
+        result.push_str(",\"resultType\":\"complete\",\"ttlMs\":0,\"cacheScope\":\"private\"");
+        if let Some((server, version)) = self.cassette.server_info() {
+            result.push_str(",\"_meta\":{");
+            write_string(name::META_SERVER, &mut result);
+            result.push_str(":{\"name\":");
+            write_string(&server, &mut result);
+            result.push_str(",\"version\":");
+            write_string(&version, &mut result);
+            result.push_str("}}");
+        }
+        result.push('}');
+        let bytes = render::result(asked.id, &result);
+        self.reply(asked.lane, asked.batch, bytes);
+    }
+
+    /// What the server gave results for and told of, as JSON.
+    fn shown_capabilities(&self) -> String {
+        let text = &self.cassette.text;
+        let rows = &self.cassette.rows;
+        let method_of = |row: &crate::cassette::model::Row| {
+            let method = member(text, row.payload, "method")?;
+            string_value(method.span.of(text))
+        };
+        let answered = self.plan.playlists.iter().filter_map(|playlist| {
+            let answer = rows.get(playlist.answer as usize)?;
+            member(text, answer.payload, "result")?;
+            method_of(rows.get(playlist.begins as usize)?)
+        });
+        let told = rows.iter().filter(|row| row.sender == Sender::Server);
+        let shown: BTreeSet<_> = answered.chain(told.filter_map(method_of)).collect();
+        let mut out = String::from("{");
+        for capability in CAPABILITIES {
+            let members = capability.members.iter();
+            let members: Vec<String> = members
+                .filter(|(method, _)| shown.contains(*method))
+                .map(|(_, member)| format!("\"{member}\":true"))
+                .collect();
+            let gives = |method: &std::borrow::Cow<'_, str>| method.starts_with(capability.methods);
+            if members.is_empty() && !shown.iter().any(gives) {
+                continue;
+            }
+            let comma = if out.len() > 1 { "," } else { "" };
+            let (name, members) = (capability.name, members.join(","));
+            out.push_str(&format!("{comma}\"{name}\":{{{members}}}"));
+        }
+        out.push('}');
+        out
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn check(bytes: &[u8]) {
             scale: 1.5,
             cap: None,
         }),
+        new_episodes: first & 0x80 != 0,
         ..Options::default()
     };
     let repeats = options.ordering == Ordering::None || options.on_exhausted == OnExhausted::Repeat;
@@ -120,6 +121,8 @@ struct Client {
     repeats: bool,
     /// For each playlist the place of what was heard last.
     last: HashMap<usize, usize>,
+    /// What the real server was asked.
+    forwarded: HashSet<String>,
 }
 
 impl Client {
@@ -133,6 +136,7 @@ impl Client {
             asked: Vec::new(),
             repeats,
             last: HashMap::new(),
+            forwarded: HashSet::new(),
         }
     }
 
@@ -192,6 +196,10 @@ impl Client {
                     Ok(line) => self.heard(&line),
                     Err(error) => panic!("{error}"),
                 },
+                Action::Forward { bytes, .. } => match String::from_utf8(bytes) {
+                    Ok(line) => self.serve(&line),
+                    Err(error) => panic!("{error}"),
+                },
                 Action::Wait(at) if at > self.now => return Some(at),
                 Action::Wait(at) => panic!("it waits for {at:?} at {:?}", self.now),
                 Action::Idle => return None,
@@ -199,6 +207,22 @@ impl Client {
             }
         }
         panic!("it never stops")
+    }
+
+    /// The real server: it answers each request once, and asks one of its own with the same id.
+    fn serve(&mut self, line: &str) {
+        let whole = Span::new(0, line.len());
+        let id = member(line, whole, "id").map(|id| id.span.of(line));
+        let Some(id) = id.filter(|_| member(line, whole, "method").is_some()) else {
+            return;
+        };
+        assert!(self.forwarded.insert(line.to_owned()), "twice: {line}");
+        for said in [
+            format!("{{\"id\":{id},\"method\":\"roots/list\"}}"),
+            format!("{{\"id\":{id},\"result\":{{}}}}"),
+        ] {
+            self.core.relay(Lane::Stdio, said.as_bytes());
+        }
     }
 
     fn heard(&mut self, line: &str) {

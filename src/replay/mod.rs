@@ -9,6 +9,7 @@ mod answers;
 mod arrange;
 mod batch;
 pub(crate) mod faults;
+mod forward;
 mod greeting;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod laws;
@@ -45,6 +46,8 @@ pub(crate) struct Options {
     pub(crate) faults: faults::Overlay,
     /// The recording's own rules, if it was redacted.
     pub(crate) redactor: Option<Redactor>,
+    /// There is a real server for what was not recorded.
+    pub(crate) new_episodes: bool,
 }
 
 /// Recorded gaps between messages.
@@ -72,6 +75,13 @@ impl Pace {
 pub(crate) enum Action {
     /// Say this: one line or body, without a line's end.
     Send { lane: Lane, bytes: Vec<u8> },
+    /// Say this to the real server, which is started for it if it does not run: one line without
+    /// its end. What is `kept` belongs to the recording.
+    Forward {
+        lane: Lane,
+        bytes: Vec<u8>,
+        kept: bool,
+    },
     /// Break the connection off and stop.
     Abort,
     /// Nothing to do before this moment, unless the client says something.

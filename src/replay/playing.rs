@@ -24,6 +24,8 @@ pub(super) struct Playing {
     /// When the message before that was said, and which one it was: the start of the next gap.
     pub(super) since: Duration,
     pub(super) after: u32,
+    /// When progress was last said.
+    pub(super) progressed: Option<Duration>,
     pub(super) fault: Option<Fault>,
     /// Nothing more is to be said up to the answer: the client took the request back, or a fault
     /// holds the answer.
@@ -40,6 +42,8 @@ pub(super) struct Playing {
 #[derive(Debug)]
 pub(super) enum Step {
     Say(Lane, Vec<u8>),
+    /// To the real server; whether it belongs to the recording.
+    Forward(Lane, Vec<u8>, bool),
     Play(u32),
     Abort,
 }

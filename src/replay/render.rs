@@ -83,7 +83,8 @@ pub(super) fn is_method(text: &str, row: &Row, method: &str) -> bool {
     })
 }
 
-fn compact(text: &str, payload: Span, mut changed: Vec<(Span, &str)>) -> Vec<u8> {
+/// A message with other tokens in the place of some.
+pub(super) fn compact(text: &str, payload: Span, mut changed: Vec<(Span, &str)>) -> Vec<u8> {
     changed.sort_unstable_by_key(|(span, _)| *span);
     let mut out = Vec::with_capacity(payload.len() + 64);
     push_compact(text, payload, &changed, &mut out);
@@ -103,7 +104,7 @@ pub(super) fn error(id: &str, code: i64, message: &str, data: Option<&str>) -> V
     out.into_bytes()
 }
 
-/// An empty result.
-pub(super) fn nothing(id: &str) -> Vec<u8> {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}").into_bytes()
+/// A result of our own, which is JSON.
+pub(super) fn result(id: &str, result: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }

@@ -2,6 +2,7 @@
 
 use super::batch::Batches;
 use super::faults::Overlay;
+use super::forward::Upstream;
 use super::plan::{Plan, Request};
 use super::playing::{Stage, Step};
 use super::session::Live;
@@ -38,6 +39,8 @@ pub(crate) struct Replayer {
     pub(super) notices: Vec<String>,
     pub(super) told: HashSet<Once>,
     pub(super) summary: Summary,
+    /// The real server, if there is one.
+    pub(super) upstream: Option<Upstream>,
     /// The client says nothing more.
     pub(super) closed: bool,
     pub(super) aborted: bool,
@@ -95,6 +98,7 @@ impl Replayer {
             notices: Vec::new(),
             told: HashSet::new(),
             summary: Summary::default(),
+            upstream: options.new_episodes.then(Upstream::default),
             closed: false,
             aborted: false,
             cassette,
@@ -110,6 +114,9 @@ impl Replayer {
         while let Some(step) = self.stage.ready.pop_front() {
             match step {
                 Step::Say(lane, bytes) => return Action::Send { lane, bytes },
+                Step::Forward(lane, bytes, kept) => {
+                    return Action::Forward { lane, bytes, kept };
+                }
                 Step::Play(slot) => {
                     if let Some((lane, bytes)) = self.play(slot, now) {
                         return Action::Send { lane, bytes };
@@ -173,6 +180,10 @@ impl Replayer {
                 .into_iter()
                 .map(|(_, pending)| pending.shown.clone());
             summary.pending_server_requests.extend(shown);
+        }
+        if let Some(upstream) = &self.upstream {
+            let questions = upstream.unanswered_questions();
+            summary.pending_server_requests.extend(questions);
         }
         summary
     }

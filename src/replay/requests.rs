@@ -19,12 +19,37 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) text: &'a str,
+    /// The message in the text, which is a batch otherwise.
+    pub(super) span: Span,
     pub(super) envelope: &'a Envelope,
     pub(super) method: &'a str,
     pub(super) id: &'a str,
     pub(super) lane: Lane,
     pub(super) batch: Option<u32>,
     pub(super) now: Duration,
+}
+
+/// A request that nothing recorded answers.
+#[derive(Debug)]
+pub(super) struct Unmatched {
+    pub(super) lane: Lane,
+    pub(super) batch: Option<u32>,
+    pub(super) id: String,
+    /// For people.
+    method: String,
+    params: String,
+}
+
+impl Unmatched {
+    pub(super) fn new(asked: Asked<'_>) -> Unmatched {
+        Unmatched {
+            lane: asked.lane,
+            batch: asked.batch,
+            id: asked.id.to_owned(),
+            method: crate::secrets::conceal::name(asked.method).into_owned(),
+            params: shown_params(asked.text, asked.envelope.params),
+        }
+    }
 }
 
 impl Replayer {
@@ -96,6 +121,7 @@ impl Replayer {
                 };
                 let asked = Asked {
                     text,
+                    span,
                     envelope: &envelope,
                     method: &method,
                     id: envelope.id.unwrap_or_default().of(text),
@@ -108,8 +134,15 @@ impl Replayer {
                     _ => self.request(asked),
                 }
             }
-            Role::Response => self.answered(now, text, &envelope),
-            Role::Notification => self.notified(now, lane, text, &envelope),
+            Role::Response => {
+                if !self.forward_answer(lane, text, span, &envelope) {
+                    self.answered(now, text, &envelope);
+                }
+            }
+            Role::Notification => {
+                self.forward_notification(lane, text, span, &envelope);
+                self.notified(now, lane, text, &envelope);
+            }
             Role::Unclassified | Role::Raw => {
                 let message = "mcp-cassette: this is no JSON-RPC message";
                 self.refuse(lane, batch, code::INVALID_REQUEST, message);
@@ -192,7 +225,10 @@ impl Replayer {
         self.mark_used(exchange);
         let held = playlist.cancelled || asked.method == method::LISTEN;
         if playlist.answer == NONE && !held {
-            return self.miss(asked, "the recording has no answer to it");
+            return match asked.method {
+                method::DISCOVER => self.unmatched(asked, Found::Nothing),
+                _ => self.miss(asked, "the recording has no answer to it"),
+            };
         }
         let text = asked.text;
         let token = |path: &[&str]| {
@@ -211,6 +247,7 @@ impl Replayer {
             next: playlist.first,
             since: asked.now,
             after: playlist.begins,
+            progressed: None,
             fault,
             silent: false,
             only_answer: again,
@@ -247,7 +284,7 @@ impl Replayer {
         let legacy = self.plan.era == Era::Legacy;
         match (asked.method, found) {
             (method::PING, _) => {
-                let bytes = render::nothing(asked.id);
+                let bytes = render::result(asked.id, "{}");
                 self.reply(asked.lane, asked.batch, bytes);
             }
             // A client that tries the newer protocol first is to go on at once.
@@ -256,6 +293,7 @@ impl Replayer {
                 let bytes = render::error(asked.id, code::METHOD_NOT_FOUND, message, None);
                 self.reply(asked.lane, asked.batch, bytes);
             }
+            (method::DISCOVER, _) if !self.describes_itself() => self.describe(asked),
             (_, Found::UsedUp { times: 1 }) => self.miss(asked, "recorded once, and used up"),
             (_, Found::UsedUp { times }) => {
                 self.miss(asked, &format!("recorded {times} times, all used"));
@@ -309,14 +347,26 @@ impl Replayer {
         explain(live, candidates)
     }
 
+    /// A request without a recorded answer: the real server may have one.
     pub(super) fn miss(&mut self, asked: Asked<'_>, why: &str) {
-        let method = crate::secrets::conceal::name(asked.method);
-        let params = shown_params(asked.text, asked.envelope.params);
+        if !self.forward(asked) {
+            self.refuse_unmatched(Unmatched::new(asked), why);
+        }
+    }
+
+    pub(super) fn refuse_unmatched(&mut self, unmatched: Unmatched, why: &str) {
+        let Unmatched {
+            lane,
+            batch,
+            id,
+            method,
+            params,
+        } = unmatched;
         let message = format!(
             "mcp-cassette: no recorded interaction matches {method} (params={params}): {why}"
         );
-        let bytes = render::error(asked.id, code::NOT_RECORDED, &message, None);
-        self.reply(asked.lane, asked.batch, bytes);
+        let bytes = render::error(&id, code::NOT_RECORDED, &message, None);
+        self.reply(lane, batch, bytes);
         let miss = format!("{method} params={params}");
         self.summary.explained.push(format!("{miss}: {why}"));
         self.summary.misses.push(miss);
@@ -377,6 +427,7 @@ impl Replayer {
                 next: playlist.first,
                 since: now,
                 after: playlist.begins,
+                progressed: None,
                 fault: None,
                 silent: false,
                 only_answer: false,
@@ -409,7 +460,7 @@ impl Replayer {
     }
 }
 
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     let mut scanner = Scanner::new(text);
     scanner.value().is_ok() && scanner.finish().is_ok()
 }

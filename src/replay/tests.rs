@@ -1,5 +1,6 @@
 //! The replayer against simulated time: nothing sleeps, nothing is written anywhere.
 
+mod episodes;
 mod faults;
 mod matching;
 mod sessions;
@@ -64,13 +65,24 @@ impl Player {
         self.heard()
     }
 
-    /// What is said now.
+    /// What is said at once when the real server says this, after whether that is kept.
+    pub(super) fn relay(&mut self, line: &str) -> (bool, Vec<String>) {
+        let kept = self.core.relay(Lane::Stdio, line.as_bytes());
+        (kept, self.heard())
+    }
+
+    /// What is said now. What goes to the real server has a mark: whether it is kept.
     pub(super) fn heard(&mut self) -> Vec<String> {
         let mut said = Vec::new();
         self.waits = None;
         loop {
             match self.core.poll(self.now) {
                 Action::Send { bytes, .. } => said.push(String::from_utf8(bytes).expect("UTF-8")),
+                Action::Forward { bytes, kept, .. } => {
+                    let bytes = String::from_utf8(bytes).expect("UTF-8");
+                    let mark = if kept { "kept" } else { "sent" };
+                    said.push(format!("{mark} {bytes}"));
+                }
                 Action::Abort => self.aborted = true,
                 Action::Wait(at) => {
                     assert!(at > self.now, "it waits for what is due");

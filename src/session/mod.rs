@@ -20,8 +20,8 @@ pub use options::{MatchConfig, Mode, OnExhausted, Options, Ordering, PaceConfig,
 pub use launch::Summary;
 
 use self::launch::{Launch, Plan};
-use crate::record::{Claim, ClaimOptions, check_output};
-use std::path::{Path, PathBuf};
+use crate::record::{Claim, ClaimOptions, check_output, partial_of};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long `once` waits for another process that records the same cassette.
@@ -180,7 +180,7 @@ impl CassetteSession {
     /// A request that the cassette has no answer for, a recording without a message, and a command
     /// that did not end in time or was never started.
     pub fn finish(mut self) -> Result<Summary, SessionError> {
-        let partial = partial_of(&self.cassette);
+        let partial = partial_of(Path::new(&self.cassette));
         let outcome = launch::collect(&self.launches, self.plan, &partial);
         // The claim is given back before anything is told.
         drop(self.claim.take());
@@ -222,8 +222,4 @@ fn claim(cassette: &Path, wait: Duration) -> Result<Claim, SessionError> {
     };
     // A claim that is taken over from a process that is gone needs nobody's attention in a test.
     Ok(Claim::acquire(&target, &options, &|_| ())?)
-}
-
-fn partial_of(cassette: &str) -> PathBuf {
-    PathBuf::from(format!("{cassette}.partial"))
 }

@@ -5,10 +5,14 @@
 /// Methods and notifications.
 pub(crate) mod method {
     pub(crate) const INITIALIZE: &str = "initialize";
+    pub(crate) const INITIALIZED: &str = "notifications/initialized";
     pub(crate) const DISCOVER: &str = "server/discover";
     pub(crate) const TOOLS_LIST: &str = "tools/list";
     pub(crate) const TOOLS_CALL: &str = "tools/call";
     pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+    pub(crate) const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+    pub(crate) const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+    pub(crate) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
     pub(crate) const PROMPTS_LIST: &str = "prompts/list";
     pub(crate) const PROMPTS_GET: &str = "prompts/get";
     pub(crate) const RESOURCES_LIST: &str = "resources/list";
@@ -34,6 +38,41 @@ pub(crate) mod name {
     pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
     /// In `_meta` of what belongs to a `subscriptions/listen`: the id of that request.
     pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+}
+
+/// What a server can do, as its greeting names it: the methods that begin like this, and the
+/// notifications that announce a member of it.
+pub(crate) const CAPABILITIES: &[Capability] = &[
+    Capability {
+        name: "tools",
+        methods: "tools/",
+        members: &[(method::TOOLS_CHANGED, "listChanged")],
+    },
+    Capability {
+        name: "prompts",
+        methods: "prompts/",
+        members: &[(method::PROMPTS_CHANGED, "listChanged")],
+    },
+    Capability {
+        name: "resources",
+        methods: "resources/",
+        members: &[
+            (method::RESOURCES_CHANGED, "listChanged"),
+            (method::RESOURCE_UPDATED, "subscribe"),
+        ],
+    },
+    Capability {
+        name: "completions",
+        methods: "completion/",
+        members: &[],
+    },
+];
+
+/// See [`CAPABILITIES`].
+pub(crate) struct Capability {
+    pub(crate) name: &'static str,
+    pub(crate) methods: &'static str,
+    pub(crate) members: &'static [(&'static str, &'static str)],
 }
 
 /// JSON-RPC error codes.

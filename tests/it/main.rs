@@ -40,6 +40,7 @@ mod rules;
 mod runner_commands;
 mod secrecy;
 mod serve_client;
+mod serve_episodes;
 mod serve_faults;
 mod serve_recordings;
 mod serve_usage;

@@ -20,7 +20,8 @@ fn combinations_that_mean_nothing_are_refused() {
             &["--new-episodes", "--faults", "x.json"],
             "--faults applies to replay only",
         ),
-        (&["--new-episodes"], "needs the server command"),
+        (&["--new-episodes"], "missing server command"),
+        (&["--new-episodes", "--"], "missing server command"),
         (&["--", "server"], "goes with --new-episodes"),
         (
             &["--url", "http://localhost"],

@@ -222,3 +222,42 @@ fn inside_a_runtime_only_the_asynchronous_door_opens() {
         assert!(session.is_recording());
     });
 }
+
+#[test]
+fn a_call_that_is_new_is_added_and_replayed_without_the_server_from_then_on() {
+    let (_folder, cassette) = place();
+    record(&cassette);
+    let talk = |session: &mut CassetteSession, real: &[String]| {
+        let mut client = client(session, real);
+        let heard = [
+            client.call("add", &json!({"a": 2, "b": 40})),
+            client.call("add", &json!({"a": 1, "b": 1})),
+            client.call("counter", &json!({})),
+        ];
+        client.end();
+        heard
+    };
+    let mut session = use_cassette(&cassette, with_mode(Mode::NewEpisodes)).unwrap();
+    assert!(!session.is_recording());
+    let heard = talk(&mut session, &demo_server());
+    assert_eq!(session.finish().unwrap().messages, 2);
+    let added = std::fs::read(&cassette).unwrap();
+    for (mode, real) in [
+        (Mode::NewEpisodes, vec!["no-such-server".to_owned()]),
+        (Mode::None, Vec::new()),
+    ] {
+        let mut session = use_cassette(&cassette, with_mode(mode)).unwrap();
+        assert_eq!(talk(&mut session, &real), heard);
+        assert_eq!(session.finish().unwrap().messages, 0);
+        assert_eq!(std::fs::read(&cassette).unwrap(), added);
+    }
+}
+
+#[test]
+fn without_a_cassette_new_episodes_records() {
+    let (_folder, cassette) = place();
+    let mut session = use_cassette(&cassette, with_mode(Mode::NewEpisodes)).unwrap();
+    assert!(session.is_recording());
+    conversation(&mut session, &demo_server());
+    assert!(session.finish().unwrap().messages > 8);
+}

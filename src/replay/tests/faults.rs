@@ -98,6 +98,41 @@ fn each_fault_does_to_an_answer_what_its_parameters_say() {
 }
 
 #[test]
+fn a_member_that_is_null_is_one_that_is_not_given() {
+    for (target, kind, params) in [
+        (
+            r#"{"method":"tools/call","nth":null,"tool":null}"#,
+            "error",
+            r#"{"code":null,"message":null}"#,
+        ),
+        (
+            r#"{"method":"tools/list","tool":null}"#,
+            "disconnect",
+            r#"{"after_response":null}"#,
+        ),
+        (CALLS, "timeout", "null"),
+    ] {
+        let text = format!("{{\"faults\":[{}]}}", fault(target, kind, params));
+        assert_eq!(overlay(&text).unused().len(), 1, "{text}");
+    }
+    for (target, kind, params, problem) in [
+        (r#"{"method":null}"#, "timeout", "{}", "has no `method`"),
+        (CALLS, "delay", r#"{"ms":null}"#, "has no `ms`"),
+        (
+            CALLS,
+            "malformed",
+            r#"{"strategy":null}"#,
+            "has no `strategy`",
+        ),
+        (CALLS, "timeout", r#"{"ms":null}"#, "unknown member `ms`"),
+    ] {
+        let text = format!("{{\"faults\":[{}]}}", fault(target, kind, params));
+        let error = Overlay::parse("f", text.as_bytes(), Transport::Stdio).expect_err("refused");
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn a_delay_comes_after_the_pace_and_holds_nobody_else_up() {
     let faults = [fault(CALLS, "delay", r#"{"ms":500}"#)];
     let mut player = player(&faults, paced(1.0, 0));

@@ -99,14 +99,14 @@ fn progress_carries_the_live_token_and_comes_before_the_answer() {
         ('s', 3, &*answered),
         ('s', 4, &*steps[2]),
     ];
+    let mut player = Player::new(&messages);
     assert_eq!(
-        Player::new(&messages).say(&call("5", "slow", "{}", "\"t\"")),
-        [
-            progress(1, "\"t\""),
-            progress(2, "\"t\""),
-            answer("5", "done"),
-            progress(3, "\"t\"")
-        ]
+        player.say(&call("5", "slow", "{}", "\"t\"")),
+        [progress(1, "\"t\""), progress(2, "\"t\"")]
+    );
+    assert_eq!(
+        player.pass(1_000),
+        [answer("5", "done"), progress(3, "\"t\"")]
     );
     assert_eq!(
         Player::new(&messages).say(&call("5", "slow", "{}", "")),
@@ -217,6 +217,48 @@ fn a_client_that_tries_the_other_era_is_answered_at_once() {
     assert_eq!(said["error"]["data"]["requested"], "2025-11-25");
     assert_eq!(player.say(modern), [tools]);
     assert!(player.finish().misses.is_empty());
+}
+
+#[test]
+fn a_modern_recording_without_a_discovery_says_what_it_shows() {
+    let modern = |id: &str, method: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}}}}"#
+        )
+    };
+    let refused = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}"#;
+    let changed = notification("notifications/resources/list_changed", "{}");
+    let (tools, prompts) = (modern("1", "tools/list"), modern("2", "prompts/list"));
+    let listed = answer("1", "tools");
+    let (discover, left) = (
+        modern("\"d\"", "server/discover"),
+        modern("0", "server/discover"),
+    );
+    let recorded = [
+        ('c', 0, &*tools),
+        ('s', 1, &*listed),
+        ('c', 2, &*prompts),
+        ('s', 3, refused),
+        ('s', 4, &*changed),
+    ];
+    let asked_and_left = [&[('c', 0, &*left)], &recorded[..]].concat();
+    for recorded in [&recorded[..], &asked_and_left] {
+        let mut player = Player::new(recorded);
+        for _ in 0..2 {
+            assert_eq!(
+                player.say(&discover),
+                [
+                    r#"{"jsonrpc":"2.0","id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{"listChanged":true}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}}"#
+                ]
+            );
+        }
+        assert_eq!(player.say(&tools), [&*listed]);
+        assert!(player.finish().misses.is_empty());
+    }
+    // One that was answered is given as it was, and as often as it was.
+    let (first, found) = (modern("3", "server/discover"), answer("3", "found"));
+    let mut player = Player::new(&[('c', 0, &first), ('s', 1, &found)]);
+    assert_eq!(player.say(&discover), [answer("\"d\"", "found")]);
 }
 
 #[test]

@@ -108,3 +108,34 @@ fn at_the_end_of_input_answers_are_still_given_in_time_and_nothing_else() {
     assert_eq!(player.pass(100_000), [progress(1), answer("1", "done")]);
     assert_eq!(player.waits, None);
 }
+
+#[test]
+fn an_answer_comes_apart_from_the_progress_before_it_and_nothing_else_waits() {
+    let asked = |token| call("7", "slow", "{}", token);
+    let mut player = slow(1.0, 1);
+    player.core.pace = None;
+    let late = notification("notifications/message", r#"{"data":"late"}"#);
+    assert_eq!(player.say(&asked("1")), [progress(1)]);
+    assert_eq!(
+        player.say(&call("8", "quick", "{}", "")),
+        [answer("8", "quick")]
+    );
+    assert_eq!(player.pass(19), [""; 0]);
+    assert_eq!(player.pass(1), [answer("7", "done"), late.clone()]);
+    // Without a token there is no progress, and nothing to keep apart.
+    let mut player = slow(1.0, 1);
+    player.core.pace = None;
+    assert_eq!(player.say(&asked("")), [answer("7", "done"), late]);
+    assert_eq!(player.waits, None);
+    // A gap of the recording that is longer is enough.
+    let mut player = slow(1.0, 300);
+    player.say(&asked("1"));
+    player.pass(100);
+    assert_eq!(player.waits, Some(std::time::Duration::from_millis(400)));
+    // The end of the input does not take the answer away.
+    let mut player = slow(1.0, 1);
+    player.core.pace = None;
+    player.say(&asked("1"));
+    assert_eq!(player.close(), [""; 0]);
+    assert_eq!(player.pass(20)[0], answer("7", "done"));
+}

@@ -6,9 +6,10 @@ mod queue;
 mod serve;
 mod tail;
 mod tap;
+mod upstream;
 mod watch;
 
 pub(crate) use child::StartError;
-pub(crate) use serve::{Served, serve};
+pub(crate) use serve::{Notice, Served, serve};
 pub(crate) use tap::{Plan, Recorded, record};
 pub(crate) use watch::End;

@@ -21,6 +21,14 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
+    /// All of `bytes`.
+    pub(super) fn whole(bytes: Vec<u8>) -> Bytes {
+        Bytes {
+            length: bytes.len(),
+            buffer: Arc::new(bytes),
+        }
+    }
+
     pub(super) fn as_slice(&self) -> &[u8] {
         self.buffer.get(..self.length).unwrap_or_default()
     }

@@ -4,15 +4,23 @@
 //! The thread that called waits beside it for what no line of the client brings: a moment at
 //! which something is due, the end, a signal. It never waits for the client itself, which may
 //! neither write nor read.
+//!
+//! With a real server for what was not recorded there are three threads more, see
+//! [`super::upstream`]; what the server says comes in as what the client says does, and is
+//! written by whoever brings it.
 
 use super::pipe;
+use super::tap::{Plan, Recorded};
+use super::upstream::{Ears, Running, Upstream};
+use super::watch::Event;
 use crate::replay::{Action, Replayer, Summary};
 use crate::transport::signals::{self, Signal};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,25 +36,34 @@ pub(crate) struct Served {
     /// What came of it; `None` if a write that the client did not take held it up.
     pub(crate) summary: Option<Summary>,
     pub(crate) signal: Option<Signal>,
+    /// What a real server ended with and what was kept of it; `None` if it was not needed.
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// What is said on standard error while the session runs.
-pub(crate) type Notice = Box<dyn Fn(&str) + Send>;
+pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Why a request has no answer whose server ended.
+const ENDED: &str = "the real server ended before it answered";
 
 /// Serves until the client has left and nothing is due any more, a fault breaks off, or a
-/// signal comes.
+/// signal comes. `real` is the server for what was not recorded.
 ///
 /// # Errors
 ///
 /// A stream, a thread or a signal handler is not to be had.
-pub(crate) fn serve(core: Replayer, notice: Notice) -> io::Result<Served> {
-    let shared = Arc::new(Shared {
+pub(crate) fn serve(core: Replayer, notice: Notice, real: Option<Plan>) -> io::Result<Served> {
+    let stdout = pipe::stdout()?;
+    let upstream = real.map_or(Upstream::Over, |plan| Upstream::Waiting(Box::new(plan)));
+    let shared = Arc::new_cyclic(|shared| Shared {
         session: Mutex::new(Session {
             core,
-            stdout: pipe::stdout()?,
+            stdout,
             start: Instant::now(),
             notice,
             broken: false,
+            upstream,
+            shared: Weak::clone(shared),
         }),
         control: Mutex::new(Control::default()),
         changed: Condvar::new(),
@@ -75,20 +92,31 @@ struct Session {
     notice: Notice,
     /// The client does not read any more.
     broken: bool,
+    upstream: Upstream,
+    /// For the threads of the real server.
+    shared: Weak<Shared>,
 }
 
 /// What the waiting thread waits for. Never held for long.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Control {
     /// When something is due.
     due: Option<Instant>,
     over: bool,
     signal: Option<Signal>,
+    /// The real server, while it runs.
+    server: Option<mpsc::Sender<Event>>,
+    recorded: Option<Recorded>,
+    /// None is started any more.
+    ending: bool,
 }
 
 impl Control {
     fn signal_came(&mut self, signal: Signal, changed: &Condvar) {
         self.signal.get_or_insert(signal);
+        if let Some(server) = &self.server {
+            let _ = server.send(Event::Signal(signal));
+        }
         changed.notify_all();
     }
 }
@@ -134,14 +162,43 @@ impl Shared {
                 lines.push(bytes, |line| session.take(&line));
             }
             let left = session.go_on();
+            let over = self.note(&left);
             drop(session);
-            if self.note(&left) || bytes.is_empty() {
+            if over || bytes.is_empty() {
                 return;
             }
         }
     }
 
-    /// Tells the waiting thread what it is to wait for, and whether that is the end.
+    /// The thread that reads what the real server says: nothing at its end.
+    fn hear(&self, lines: &mut Lines, bytes: &[u8]) {
+        let mut session = self.session();
+        if bytes.is_empty() {
+            lines.finish(|line| session.relay(&line));
+            session.core.server_is_gone(ENDED);
+        } else {
+            lines.push(bytes, |line| session.relay(&line));
+        }
+        let left = session.go_on();
+        self.note(&left);
+    }
+
+    /// The real server has ended, and what it said is saved.
+    fn server_is_over(&self, recorded: Recorded) {
+        let mut control = self.control();
+        control.recorded = Some(recorded);
+        control.server = None;
+        self.changed.notify_all();
+        drop(control);
+        let mut session = self.session();
+        session.upstream = Upstream::Over;
+        session.core.server_is_gone(ENDED);
+        let left = session.go_on();
+        self.note(&left);
+    }
+
+    /// Tells the waiting thread what it is to wait for, and whether that is the end. The session
+    /// is held meanwhile, so that what was found later is not told before.
     fn note(&self, left: &Left) -> bool {
         let mut control = self.control();
         let due = match left {
@@ -162,12 +219,7 @@ impl Shared {
         let mut control = self.control();
         loop {
             if control.over || control.signal.is_some() {
-                let signal = control.signal;
-                drop(control);
-                return Served {
-                    summary: self.summary(),
-                    signal,
-                };
+                return self.end(control);
             }
             let Some(due) = control.due else {
                 control = self
@@ -187,10 +239,25 @@ impl Shared {
             // Whoever holds the session will say what is due, and note what comes after.
             if let Some(mut session) = self.try_session() {
                 let left = session.go_on();
-                drop(session);
                 self.note(&left);
             }
             control = self.control();
+        }
+    }
+
+    /// Waits for a real server, which was told.
+    fn end(&self, mut control: MutexGuard<'_, Control>) -> Served {
+        control.ending = true;
+        while control.server.is_some() {
+            let waited = self.changed.wait(control);
+            control = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        let (signal, recorded) = (control.signal, control.recorded.take());
+        drop(control);
+        Served {
+            summary: self.summary(),
+            signal,
+            recorded,
         }
     }
 
@@ -236,15 +303,86 @@ impl Session {
                         waiting.clear();
                     }
                 }
+                Action::Forward { bytes, kept, .. } => self.forward(bytes, kept),
                 Action::Wait(at) => break Left::Due(self.start + at),
-                Action::Idle if self.core.is_closed() => break Left::Over,
+                Action::Idle if self.core.is_closed() => break self.client_ended(),
                 Action::Idle => break Left::Nothing,
                 Action::Abort => break Left::Over,
             }
         };
         self.write(&waiting);
         self.tell();
+        if let Upstream::Running(server) = &self.upstream {
+            server.held_back(self.core.held_back());
+            if self.broken {
+                server.client_left();
+            }
+        }
         if self.broken { Left::Over } else { left }
+    }
+
+    /// Nothing is left to say and the client has ended: a real server may still answer.
+    fn client_ended(&mut self) -> Left {
+        match &mut self.upstream {
+            Upstream::Running(server) => {
+                server.client_ended(self.core.held_back());
+                Left::Nothing
+            }
+            Upstream::Waiting(_) | Upstream::Over => Left::Over,
+        }
+    }
+
+    /// Takes a line of the real server.
+    fn relay(&mut self, line: &Line<'_>) {
+        match line {
+            Line::Whole(bytes) => {
+                let kept = self.core.relay(Lane::Stdio, bytes);
+                if let (true, Upstream::Running(server)) = (kept, &self.upstream) {
+                    server.keep(bytes);
+                }
+            }
+            Line::TooLong { length, .. } => (self.notice)(&format!(
+                "the real server said a line of {length} bytes, which was not read"
+            )),
+        }
+    }
+
+    /// Says a line to the real server, which is started for it.
+    fn forward(&mut self, line: Vec<u8>, kept: bool) {
+        match std::mem::replace(&mut self.upstream, Upstream::Over) {
+            Upstream::Waiting(plan) => self.start_server(*plan),
+            other => self.upstream = other,
+        }
+        if let Upstream::Running(server) = &self.upstream {
+            server.say(line, kept);
+        }
+    }
+
+    fn start_server(&mut self, plan: Plan) {
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        let (events, received) = mpsc::channel();
+        let mut control = shared.control();
+        if control.ending || control.signal.is_some() {
+            return self.core.server_is_gone("the session is at its end");
+        }
+        control.server = Some(events.clone());
+        drop(control);
+        let (hearing, ending) = (Arc::clone(&shared), Arc::clone(&shared));
+        let mut lines = Lines::new(LONGEST_LINE);
+        let ears = Ears {
+            hears: move |bytes: &[u8]| hearing.hear(&mut lines, bytes),
+            over: move |recorded| ending.server_is_over(recorded),
+        };
+        match Running::start(plan, self.start, (events, received), ears) {
+            Ok(server) => self.upstream = Upstream::Running(server),
+            Err(error) => {
+                shared.control().server = None;
+                shared.changed.notify_all();
+                self.core.server_is_gone(&error.to_string());
+            }
+        }
     }
 
     /// A client that stopped reading has left.

@@ -6,9 +6,9 @@
 //! be here before the thread that passed it on runs again, and what is recorded must not be
 //! the other way round.
 
-use super::child::{self, StartError};
+use super::child::{self, Group, StartError};
 use super::pipe::{self, BUFFER};
-use super::queue::{Buffers, Queue};
+use super::queue::{Buffers, Bytes, Queue};
 use super::tail::Tail;
 use super::watch::{End, Event, Watch};
 use crate::cassette::Sender;
@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::process::{ChildStdin, ChildStdout};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender as Events};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -56,13 +56,6 @@ pub(crate) struct Recorded {
 ///
 /// The server could not be started; nothing was recorded.
 pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
-    let Plan {
-        command,
-        timeout,
-        recording,
-        notice,
-        stderr,
-    } = plan;
     let (events, received) = mpsc::channel();
     let to = events.clone();
     signals::watch(move |signal| {
@@ -71,88 +64,120 @@ pub(crate) fn record(plan: Plan) -> Result<Recorded, StartError> {
     })?;
     let (stdin, stdout) = (pipe::stdin()?, pipe::stdout()?);
     pipe::widen(&stdout);
+    let timeout = plan.timeout;
+    let started = start(plan, Instant::now(), events)?;
+    let tap = &started.tap;
+    tap.spawn_from_client(stdin)?;
+    tap.spawn_from_server(started.stdout, stdout)?;
+    let mut watch = Watch::new(tap, started.group, started.tail, timeout);
+    watch.run(&received);
+    let recorded = watch.conclude(started.recorder);
+    watch.sweep();
+    Ok(recorded)
+}
+
+/// A server that runs, with a recorder beside it. Nothing is carried yet.
+pub(super) struct Started {
+    pub(super) tap: Tap,
+    pub(super) stdout: ChildStdout,
+    pub(super) group: Group,
+    pub(super) tail: Tail,
+    pub(super) recorder: JoinHandle<Recording>,
+}
+
+/// Starts the server and the recorder, whose time is counted since `began`.
+pub(super) fn start(
+    plan: Plan,
+    began: Instant,
+    events: Events<Event>,
+) -> Result<Started, StartError> {
     let to = events.clone();
-    let server = child::start(&command, move |status| {
+    let server = child::start(&plan.command, move |status| {
         let _ = to.send(Event::Exited(status));
     })?;
     pipe::widen(&server.stdout);
-    let tail = Tail::follow(server.stderr, stderr)?;
+    let tail = Tail::follow(server.stderr, plan.stderr)?;
     let tap = Tap {
-        began: Instant::now(),
+        began,
         queue: Arc::new(Queue::new(QUEUE)),
         buffers: Arc::new(Buffers::new(BUFFER)),
         events,
         server_in: Arc::new(Mutex::new(Some(server.stdin))),
         draining: Arc::new(AtomicBool::new(false)),
-        notice,
+        held_back: Arc::new(AtomicUsize::new(0)),
+        notice: plan.notice,
     };
-    let recorder = tap.spawn_recorder(recording)?;
-    tap.spawn_from_client(stdin)?;
-    tap.spawn_from_server(server.stdout, stdout)?;
-    let mut watch = Watch::new(&tap, server.group, tail, timeout);
-    watch.run(&received);
-    let recorded = watch.conclude(recorder);
-    watch.sweep();
-    Ok(recorded)
+    let recorder = tap.spawn_recorder(plan.recording)?;
+    Ok(Started {
+        tap,
+        stdout: server.stdout,
+        group: server.group,
+        tail,
+        recorder,
+    })
 }
 
 /// What the threads share.
+#[derive(Clone)]
 pub(super) struct Tap {
     pub(super) began: Instant,
     pub(super) queue: Arc<Queue>,
     buffers: Arc<Buffers>,
-    events: Events<Event>,
+    pub(super) events: Events<Event>,
     /// Taken out to close it.
     pub(super) server_in: Arc<Mutex<Option<ChildStdin>>>,
     /// Whether the recorder is to tell how many requests wait.
     pub(super) draining: Arc<AtomicBool>,
+    /// How many messages wait that the recorder has not seen.
+    pub(super) held_back: Arc<AtomicUsize>,
     pub(super) notice: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Tap {
+    /// Gives the recorder a copy of what passes.
+    pub(super) fn copy(&self, sender: Sender, bytes: Bytes) {
+        let at = self.began.elapsed();
+        self.queue.push(at, sender, bytes, || full(&*self.notice));
+    }
+
+    /// Says something to the server, unless its input is closed.
+    pub(super) fn tell_server(&self, bytes: &[u8]) {
+        let mut server = lock(&self.server_in);
+        let written = server.as_mut().map(|server| server.write_all(bytes));
+        if let Some(Err(_)) = written {
+            // It reads no more. It may still speak, and its end is told elsewhere.
+            *server = None;
+        }
+    }
+
+    /// The client says nothing more.
+    pub(super) fn client_ended(&self) {
+        *lock(&self.server_in) = None;
+        let _ = self.events.send(Event::ClientEnded);
+    }
+
     fn spawn_from_client(&self, mut stdin: File) -> io::Result<()> {
-        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
-        let (server_in, notice) = (Arc::clone(&self.server_in), Arc::clone(&self.notice));
-        let buffers = Arc::clone(&self.buffers);
+        let tap = self.clone();
         spawn("from-client", move || {
-            let mut buffer = buffers.take();
+            let mut buffer = tap.buffers.take();
             // An error of a descriptor that is read is its end.
             while let Ok(count @ 1..) = pipe::read(&mut stdin, &mut buffer) {
-                let bytes = buffers.filled(&mut buffer, count);
-                queue.push(began.elapsed(), Sender::Client, bytes.clone(), || {
-                    full(&*notice)
-                });
-                let mut server = lock(&server_in);
-                let written = server
-                    .as_mut()
-                    .map(|server| server.write_all(bytes.as_slice()));
-                if let Some(Err(_)) = written {
-                    // It reads no more. It may still speak, and its end is told elsewhere.
-                    *server = None;
-                }
+                let bytes = tap.buffers.filled(&mut buffer, count);
+                tap.copy(Sender::Client, bytes.clone());
+                tap.tell_server(bytes.as_slice());
             }
-            *lock(&server_in) = None;
-            let _ = events.send(Event::ClientEnded);
+            tap.client_ended();
         })
     }
 
     fn spawn_from_server(&self, mut server: ChildStdout, mut stdout: File) -> io::Result<()> {
-        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
-        let (buffers, notice) = (Arc::clone(&self.buffers), Arc::clone(&self.notice));
+        let tap = self.clone();
         spawn("from-server", move || {
-            let mut buffer = buffers.take();
+            let mut buffer = tap.buffers.take();
             let mut client_reads = true;
-            loop {
-                let count = match server.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(count) => count,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(_) => break,
-                };
-                let bytes = buffers.filled(&mut buffer, count);
-                queue.push(began.elapsed(), Sender::Server, bytes.clone(), || {
-                    full(&*notice)
-                });
+            while let Some(count) = heard(&mut server, &mut buffer) {
+                let bytes = tap.buffers.filled(&mut buffer, count);
+                tap.copy(Sender::Server, bytes.clone());
                 let written = match client_reads {
                     true => pipe::write(&mut stdout, bytes.as_slice()),
                     false => Ok(()),
@@ -160,53 +185,65 @@ impl Tap {
                 if let Err(error) = written {
                     client_reads = false;
                     if error.kind() != io::ErrorKind::BrokenPipe {
-                        notice(&format!(
+                        (tap.notice)(&format!(
                             "warning: standard output cannot be written: {error}; what the server says \
                              does not reach the client"
                         ));
                     }
-                    let _ = events.send(Event::ClientLeft);
+                    let _ = tap.events.send(Event::ClientLeft);
                 }
             }
-            let _ = events.send(Event::ServerEnded);
+            let _ = tap.events.send(Event::ServerEnded);
         })
     }
 
     fn spawn_recorder(&self, mut recording: Recording) -> io::Result<JoinHandle<Recording>> {
-        let (began, queue, events) = (self.began, Arc::clone(&self.queue), self.events.clone());
-        let (draining, notice) = (Arc::clone(&self.draining), Arc::clone(&self.notice));
-        let buffers = Arc::clone(&self.buffers);
+        let tap = self.clone();
         thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || {
                 yield_to_traffic();
                 // If this thread fails, traffic goes on without it.
                 let _open = Abandon {
-                    queue: &queue,
-                    events: &events,
+                    queue: &tap.queue,
+                    events: &tap.events,
                 };
                 loop {
                     let started = Instant::now();
-                    let batch = queue.take();
+                    let batch = tap.queue.take();
                     for chunk in batch.chunks {
                         let bytes = chunk.bytes;
                         recording.observe(chunk.at, chunk.sender, Lane::Stdio, bytes.as_slice());
-                        queue.release(bytes.as_slice().len());
-                        buffers.give_back(bytes);
+                        tap.queue.release(bytes.as_slice().len());
+                        tap.buffers.give_back(bytes);
                     }
-                    recording.flush(began.elapsed());
+                    recording.flush(tap.began.elapsed());
                     for text in recording.take_notices() {
-                        notice(&text);
+                        (tap.notice)(&text);
                     }
                     if batch.last {
                         return recording;
                     }
-                    if draining.load(Ordering::SeqCst) {
-                        let _ = events.send(Event::Caught(recording.unanswered()));
+                    if tap.draining.load(Ordering::SeqCst) {
+                        let held_back = tap.held_back.load(Ordering::SeqCst);
+                        let waiting = recording.unanswered() + held_back;
+                        let _ = tap.events.send(Event::Caught(waiting));
                     }
-                    queue.rest(TICK.saturating_sub(started.elapsed()));
+                    tap.queue.rest(TICK.saturating_sub(started.elapsed()));
                 }
             })
+    }
+}
+
+/// Reads what the server says; `None` at the end.
+pub(super) fn heard(server: &mut ChildStdout, buffer: &mut [u8]) -> Option<usize> {
+    loop {
+        match server.read(buffer) {
+            Ok(0) => return None,
+            Ok(count) => return Some(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
     }
 }
 
@@ -242,7 +279,7 @@ fn yield_to_traffic() {
 #[cfg(not(target_os = "linux"))]
 fn yield_to_traffic() {}
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(super) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run)?;
     Ok(())
 }
