@@ -288,6 +288,13 @@ impl Recording {
         if messages == 0 {
             return Ok(Saved::Nothing);
         }
+        let unanswered = self.recorder.unanswered();
+        if unanswered > 0 && !interrupted {
+            notice(&format!(
+                "warning: {unanswered} of the client's requests have no answer in the recording; a replay \
+                 cannot answer them"
+            ));
+        }
         if self.recorder.is_only_a_probe() && self.is_outrun() {
             if let Some(checkpoint) = self.checkpoint {
                 checkpoint.discard();

@@ -150,10 +150,18 @@ impl Tap {
         }
     }
 
-    /// The client says nothing more.
+    /// The client says nothing more. The server is told of it when it has answered: many servers
+    /// drop what they are working on when their input ends.
     pub(super) fn client_ended(&self) {
-        *lock(&self.server_in) = None;
         let _ = self.events.send(Event::ClientEnded);
+    }
+
+    /// Closes the server's input, which is how it is told that nothing more comes.
+    pub(super) fn close_server_input(&self) {
+        // Whoever holds it is writing to a server that does not read.
+        if let Ok(mut server) = self.server_in.try_lock() {
+            *server = None;
+        }
     }
 
     fn spawn_from_client(&self, mut stdin: File) -> io::Result<()> {
@@ -210,6 +218,8 @@ impl Tap {
                 };
                 loop {
                     let started = Instant::now();
+                    // What was sent before this was set is in the batch.
+                    let draining = tap.draining.load(Ordering::SeqCst);
                     let batch = tap.queue.take();
                     for chunk in batch.chunks {
                         let bytes = chunk.bytes;
@@ -224,7 +234,11 @@ impl Tap {
                     if batch.last {
                         return recording;
                     }
-                    if tap.draining.load(Ordering::SeqCst) {
+                    if !draining && tap.draining.load(Ordering::SeqCst) {
+                        tap.queue.hurry();
+                        continue;
+                    }
+                    if draining {
                         let held_back = tap.held_back.load(Ordering::SeqCst);
                         let waiting = recording.unanswered() + held_back;
                         let _ = tap.events.send(Event::Caught(waiting));

@@ -75,6 +75,7 @@ pub(super) struct Watch<'a> {
     server_ended: bool,
     exited: Option<ExitStatus>,
     signal: Option<Signal>,
+    recorder_failed: bool,
     /// Whether we asked the server to end.
     ended_by_us: bool,
     /// What the recorder last said.
@@ -94,6 +95,7 @@ impl<'a> Watch<'a> {
             server_ended: false,
             exited: None,
             signal: None,
+            recorder_failed: false,
             ended_by_us: false,
             unanswered: None,
             next: None,
@@ -123,16 +125,17 @@ impl<'a> Watch<'a> {
         match event {
             Event::ClientEnded => {
                 self.client_ended = true;
+                if self.recorder_failed {
+                    self.tap.close_server_input();
+                    self.at_most(GRACE, Step::Terminate);
+                }
                 self.tap.draining.store(true, Ordering::SeqCst);
                 self.tap.queue.hurry();
             }
             Event::ClientLeft => {
                 self.client_ended = true;
                 self.client_left = true;
-                // Closing its input is how a server is told.
-                if let Ok(mut server) = self.tap.server_in.try_lock() {
-                    *server = None;
-                }
+                self.tap.close_server_input();
                 self.at_most(GRACE, Step::Terminate);
             }
             Event::ServerEnded => {
@@ -155,6 +158,12 @@ impl<'a> Watch<'a> {
             }
             Event::Caught(unanswered) => self.caught(unanswered),
             Event::RecorderFailed => {
+                // Nobody knows any more what is unanswered.
+                self.recorder_failed = true;
+                if self.client_ended {
+                    self.tap.close_server_input();
+                    self.at_most(GRACE, Step::Terminate);
+                }
                 self.say("warning: the recorder failed; traffic goes on and is not recorded");
             }
         }
@@ -170,6 +179,7 @@ impl<'a> Watch<'a> {
         if unanswered > 0 {
             self.next = Some((Instant::now() + self.timeout, Step::TimeOut));
         } else if before != Some(0) {
+            self.tap.close_server_input();
             self.next = Some((Instant::now() + GRACE, Step::Terminate));
         }
     }
@@ -195,7 +205,9 @@ impl<'a> Watch<'a> {
                     "warning: no message came for {seconds} s and {waiting} of the client's requests \
                      are unanswered; the server is ended (--timeout SECONDS to wait longer)"
                 ));
-                self.terminate(TO_KILL);
+                // A server that reads all of its input before it says anything speaks now.
+                self.tap.close_server_input();
+                self.next = Some((Instant::now() + GRACE, Step::Terminate));
             }
             Step::Terminate => {
                 if self.server_ended && self.exited.is_none() && !self.client_ended {
