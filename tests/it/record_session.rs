@@ -162,6 +162,56 @@ fn requests_from_a_pipe_are_all_answered_although_the_server_starts_late() {
     assert_eq!(load(folder.path()).messages().len(), 40);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_server_that_drops_its_work_at_the_end_of_its_input_answers_first() {
+    let folder = tempdir().unwrap();
+    let requests = write(folder.path(), "requests", ping(1) + "\n");
+    let script = r#"
+        read -r request
+        { sleep 0.3; printf '{"jsonrpc":"2.0","id":1,"result":{}}\n'; } &
+        while read -r more; do :; done
+        kill $! 2>/dev/null
+    "#;
+    let output = command(folder.path())
+        .args([
+            "record",
+            "--cassette",
+            "c.mcp.json",
+            "--",
+            "sh",
+            "-c",
+            script,
+        ])
+        .stdin(std::fs::File::open(requests).unwrap())
+        .output();
+    let run = finish(output.unwrap());
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.all());
+    assert_eq!(load(folder.path()).messages().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn requests_without_an_answer_are_told_at_the_end() {
+    let folder = tempdir().unwrap();
+    let requests = write(folder.path(), "requests", ping(1) + "\n");
+    let output = command(folder.path())
+        .args([
+            "record",
+            "--cassette",
+            "c.mcp.json",
+            "--",
+            "sh",
+            "-c",
+            "read -r request",
+        ])
+        .stdin(std::fs::File::open(requests).unwrap())
+        .output();
+    let run = finish(output.unwrap());
+    let told = "1 of the client's requests have no answer";
+    assert!(run.stderr.contains(told), "{}", run.all());
+}
+
 #[test]
 fn a_server_that_never_answers_is_ended_after_the_timeout_and_named() {
     let folder = tempdir().unwrap();
