@@ -4,7 +4,7 @@ use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
-use crate::lint::signals::{SignalKind, Strength};
+use crate::lint::signals::{Signal, SignalKind, Strength};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -31,7 +31,13 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     if !reading.surface().is_definition() && reading.surface() != Surface::ServerRequest {
         return;
     }
-    let wants = |signal: &&crate::lint::signals::Signal| signal.kind == SignalKind::Exfiltrate;
+    // What a parameter holds is what the model is to put there.
+    let holds = reading.surface().is_schema();
+    let wants = |signal: &&Signal| match signal.kind {
+        SignalKind::Exfiltrate => true,
+        SignalKind::Material => holds,
+        _ => false,
+    };
     let Some(signal) = reading
         .signals_from(Strength::Weak)
         .filter(wants)

@@ -1,0 +1,389 @@
+//! Kinds of attacks as rows of a table: concepts that ask for something only together,
+//! within a sentence or two.
+//!
+//! The other signals know how their words hang together. Most of what attacks ask for has
+//! no fixed wording, so here broad vocabularies are combined, and it counts that several
+//! of them meet in few words and that the reader is asked for it.
+
+use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
+use Concept as C;
+
+/// The words of a row stand no further apart than this, in bytes.
+pub(super) const REACH: usize = 400;
+
+/// A combination of concepts.
+struct Row {
+    kind: SignalKind,
+    strength: Strength,
+    /// How many sentences the words may be in.
+    sentences: usize,
+    /// Of each set there is a word.
+    sets: &'static [&'static [C]],
+}
+
+const fn row(
+    kind: SignalKind,
+    strength: Strength,
+    sentences: usize,
+    sets: &'static [&'static [C]],
+) -> Row {
+    Row {
+        kind,
+        strength,
+        sentences,
+        sets,
+    }
+}
+
+use SignalKind::{
+    Addressed, Conceal, Consent, Execute, Exfiltrate, Material, Override, Prime, Role,
+};
+use Strength::{Doubtful, Strong};
+
+/// The signs that somebody is to be kept in the dark or passed over.
+const SLY: &[C] = &[
+    C::Conceal,
+    C::Hush,
+    C::Unknowing,
+    C::Unattended,
+    C::Asked,
+    C::Omission,
+];
+
+/// What is worth taking.
+const LOOT: &[C] = &[C::Hoard, C::Private, C::PrivatePath];
+
+const ROWS: &[Row] = &[
+    row(Override, Strong, 1, &[&[C::Told], &[C::Lapse]]),
+    row(
+        Override,
+        Strong,
+        1,
+        &[
+            &[C::Itself],
+            &[C::Rank],
+            &[C::Told, C::Despite, C::Giver, C::Authority],
+        ],
+    ),
+    row(Override, Doubtful, 1, &[&[C::Itself], &[C::Rank]]),
+    row(
+        Override,
+        Strong,
+        1,
+        &[
+            &[C::Despite],
+            &[
+                C::Handover,
+                C::Order,
+                C::OtherTool,
+                C::Reroute,
+                C::Rank,
+                C::Lapse,
+            ],
+        ],
+    ),
+    row(Conceal, Strong, 1, &[&[C::Unknowing], &[C::User, C::Crowd]]),
+    row(
+        Conceal,
+        Strong,
+        1,
+        &[&[C::Account], &[C::Omission, C::Hush, C::Lie]],
+    ),
+    row(Conceal, Strong, 1, &[&[C::Asked], &[C::Lie]]),
+    row(
+        Conceal,
+        Doubtful,
+        1,
+        &[&[C::Hush], &[C::Order, C::Handover]],
+    ),
+    row(
+        Exfiltrate,
+        Strong,
+        2,
+        &[LOOT, &[C::Handover, C::TransferVerb], SLY],
+    ),
+    row(
+        Exfiltrate,
+        Strong,
+        1,
+        &[
+            &[C::Hoard, C::PrivatePath],
+            &[C::Handover],
+            &[C::Slot, C::ToolRef],
+            &[C::Reach],
+        ],
+    ),
+    row(
+        Exfiltrate,
+        Strong,
+        1,
+        &[LOOT, &[C::Handover], &[C::Authority, C::Threat]],
+    ),
+    row(
+        Material,
+        Strong,
+        1,
+        &[&[C::Hoard, C::PrivatePath], &[C::Reach]],
+    ),
+    row(
+        Consent,
+        Strong,
+        1,
+        &[&[C::Given], &[C::Giver], &[C::Scope, C::Unattended]],
+    ),
+    row(
+        Consent,
+        Strong,
+        1,
+        &[
+            &[C::Unattended],
+            &[
+                C::Hoard,
+                C::Install,
+                C::Tamper,
+                C::Reader,
+                C::Despite,
+                C::Authority,
+            ],
+        ],
+    ),
+    row(Consent, Doubtful, 1, &[&[C::Unattended], &[C::Order]]),
+    row(
+        Execute,
+        Strong,
+        1,
+        &[&[C::Install], &[C::Elevated, C::Unattended, C::Hush]],
+    ),
+    row(Execute, Doubtful, 1, &[&[C::Shield], &[C::Off]]),
+    row(Execute, Strong, 1, &[&[C::Lasting], &[C::Put]]),
+    row(Prime, Strong, 1, &[&[C::Memory], &[C::Future]]),
+    row(
+        Prime,
+        Strong,
+        1,
+        &[&[C::OtherTool, C::ToolRef], &[C::Tamper], &[C::Change]],
+    ),
+    row(Prime, Strong, 1, &[&[C::OtherTool], &[C::Disparage]]),
+    row(
+        Prime,
+        Strong,
+        1,
+        &[&[C::OtherTool], &[C::Reroute], &[C::Reach]],
+    ),
+    row(Addressed, Strong, 1, &[&[C::Reader], &[C::Order, C::Hoard]]),
+    row(
+        Role,
+        Strong,
+        2,
+        &[
+            &[C::Turn],
+            &[
+                C::Unattended,
+                C::Given,
+                C::Hoard,
+                C::PrivatePath,
+                C::Unknowing,
+                C::Hush,
+                C::Lapse,
+            ],
+        ],
+    ),
+];
+
+/// The anchors of the rows: each row has a set of nothing else.
+pub(super) const ANCHORS: &[C] = &[
+    C::Told,
+    C::Itself,
+    C::Despite,
+    C::Unknowing,
+    C::Account,
+    C::Asked,
+    C::Hush,
+    C::Hoard,
+    C::Private,
+    C::PrivatePath,
+    C::Given,
+    C::Unattended,
+    C::Install,
+    C::Shield,
+    C::Lasting,
+    C::Memory,
+    C::OtherTool,
+    C::Tamper,
+    C::Reader,
+    C::Turn,
+];
+
+const fn bits(set: &[C]) -> u128 {
+    let mut bits = 0;
+    let mut rest = set;
+    while let [first, others @ ..] = rest {
+        bits |= 1 << *first as u32;
+        rest = others;
+    }
+    bits
+}
+
+/// The words that stand close to each other, in two blocks of the text.
+#[derive(Default)]
+pub(super) struct Nearby {
+    block: usize,
+    now: u128,
+    before: u128,
+}
+
+impl Nearby {
+    /// Takes the next word; says whether a row may be complete.
+    pub(super) fn completes(&mut self, concept: C, at: usize) -> bool {
+        let block = at / REACH;
+        if block != self.block {
+            self.before = if block == self.block + 1 { self.now } else { 0 };
+            self.now = 0;
+            self.block = block;
+        }
+        let known = self.now | self.before;
+        self.now |= concept.bit();
+        // Names in backticks are not looked for yet.
+        let named = C::ToolRef.bit() | C::Slot.bit();
+        let near = self.now | self.before | named;
+        near != known | named && ROWS.iter().any(|row| row.is_within(near))
+    }
+}
+
+impl Row {
+    fn is_within(&self, near: u128) -> bool {
+        self.sets.iter().all(|set| bits(set) & near != 0)
+    }
+}
+
+/// Names in backticks: what something may be put into, and with an underscore a tool.
+pub(super) fn tool_refs(text: &str) -> impl Iterator<Item = Hit> + '_ {
+    let mut quoted = memchr::memchr_iter(b'`', text.as_bytes()).peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let start = quoted.next()?;
+            let end = *quoted.peek()?;
+            let name = text.get(start + 1..end).unwrap_or_default();
+            let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
+            if !name.is_empty() && name.len() <= 64 && name.chars().all(is_word) {
+                // The sign that closes it opens nothing.
+                quoted.next();
+                let concept = if name.contains('_') {
+                    C::ToolRef
+                } else {
+                    C::Slot
+                };
+                return Some(Hit {
+                    concept,
+                    start,
+                    end: end + 1,
+                    sentence: 0,
+                    clause: 0,
+                });
+            }
+        }
+    })
+}
+
+impl Hits<'_> {
+    pub(super) fn kinds(&self, add: Add<'_>) {
+        let mut from = 0;
+        while let Some(first) = self.list.get(from) {
+            let rest = self.list.get(from..).unwrap_or_default();
+            let one = rest
+                .iter()
+                .take_while(|hit| hit.sentence == first.sentence)
+                .count();
+            let two = rest
+                .iter()
+                .take_while(|hit| hit.sentence <= first.sentence + 1)
+                .count();
+            for (sentences, length) in [(1, one), (2, two)] {
+                let words = rest.get(..length).unwrap_or_default();
+                if sentences == 1 || two > one {
+                    self.kinds_among(words, sentences, add);
+                }
+            }
+            from += one.max(1);
+        }
+    }
+
+    fn kinds_among(&self, words: &[Hit], sentences: usize, add: Add<'_>) {
+        let mut near = 0;
+        for hit in words {
+            near |= hit.concept.bit();
+        }
+        for row in ROWS {
+            if row.sentences >= sentences && row.is_within(near) {
+                self.judge_kind(row, words, add);
+            }
+        }
+    }
+
+    fn judge_kind(&self, row: &Row, words: &[Hit], add: Add<'_>) {
+        // Around each word of the first set, the nearest of each other one; one word
+        // must not be two.
+        let Some((first, others)) = row.sets.split_first() else {
+            return;
+        };
+        for anchor in words.iter().filter(|hit| first.contains(&hit.concept)) {
+            let mut taken = vec![*anchor];
+            for set in others {
+                let free = |hit: &&Hit| {
+                    set.contains(&hit.concept)
+                        && taken
+                            .iter()
+                            .all(|known| hit.end <= known.start || hit.start >= known.end)
+                };
+                let nearest = words
+                    .iter()
+                    .filter(free)
+                    .min_by_key(|hit| hit.start.abs_diff(anchor.start));
+                match nearest {
+                    Some(hit) if hit.start.abs_diff(anchor.start) <= REACH => taken.push(*hit),
+                    _ => break,
+                }
+            }
+            if taken.len() == row.sets.len() {
+                let strength = self.strength_of(row, &taken);
+                let start = taken.iter().map(|hit| hit.start).min().unwrap_or(0);
+                let end = taken.iter().map(|hit| hit.end).max().unwrap_or(start);
+                if let Some(strength) = strength {
+                    add(row.kind, strength, start..end);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What a row is worth here: nothing where it is denied or told of the tool itself.
+    fn strength_of(&self, row: &Row, words: &[Hit]) -> Option<Strength> {
+        if words.iter().any(|hit| self.is_negated(hit)) {
+            return None;
+        }
+        let told = words.iter().any(|hit| self.is_third_person(*hit));
+        let switch = words.iter().any(|hit| self.is_param(*hit));
+        match (told || switch, row.strength) {
+            (true, _) => None,
+            (false, strength) => Some(strength),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_set_of_anchors() {
+        for row in ROWS {
+            let anchored = |set: &&[C]| set.iter().all(|concept| concept.is_anchor());
+            assert!(
+                row.sets.iter().any(|set| anchored(&set)),
+                "{:?} {:?}",
+                row.kind,
+                row.sets
+            );
+        }
+    }
+}
