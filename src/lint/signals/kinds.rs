@@ -54,7 +54,8 @@ const SLY: &[C] = &[
 const LOOT: &[C] = &[C::Hoard, C::Private, C::PrivatePath];
 
 const ROWS: &[Row] = &[
-    row(Override, Strong, 1, &[&[C::Told], &[C::Lapse]]),
+    row(Override, Strong, 2, &[&[C::Told], &[C::Lapse]]),
+    row(Override, Doubtful, 1, &[&[C::Despite]]),
     row(
         Override,
         Strong,
@@ -147,7 +148,7 @@ const ROWS: &[Row] = &[
             ],
         ],
     ),
-    row(Consent, Doubtful, 1, &[&[C::Unattended], &[C::Order]]),
+    row(Consent, Doubtful, 1, &[&[C::Unattended]]),
     row(
         Execute,
         Strong,
@@ -170,7 +171,13 @@ const ROWS: &[Row] = &[
         1,
         &[&[C::OtherTool], &[C::Reroute], &[C::Reach]],
     ),
-    row(Addressed, Strong, 1, &[&[C::Reader], &[C::Order, C::Hoard]]),
+    row(
+        Prime,
+        Doubtful,
+        1,
+        &[&[C::OtherTool, C::ToolRef], &[C::Reroute]],
+    ),
+    row(Addressed, Strong, 2, &[&[C::Reader], &[C::Order]]),
     row(
         Role,
         Strong,
@@ -356,18 +363,179 @@ impl Hits<'_> {
         }
     }
 
-    /// What a row is worth here: nothing where it is denied or told of the tool itself.
+    /// What a row is worth here: nothing where it is denied, or told of the tool itself or
+    /// of a switch of it, or in a text about attacks.
     fn strength_of(&self, row: &Row, words: &[Hit]) -> Option<Strength> {
-        if words.iter().any(|hit| self.is_negated(hit)) {
+        let first = words.iter().min_by_key(|hit| hit.start)?;
+        if words
+            .iter()
+            .any(|hit| self.is_negated(hit) || self.is_param(*hit))
+            || self.tells_of_tool(*first)
+            || words.iter().any(|hit| self.is_advice(*hit))
+        {
             return None;
         }
-        let told = words.iter().any(|hit| self.is_third_person(*hit));
-        let switch = words.iter().any(|hit| self.is_param(*hit));
-        match (told || switch, row.strength) {
-            (true, _) => None,
-            (false, strength) => Some(strength),
+        if words.iter().any(|hit| self.is_about_attacks(*hit)) {
+            return Some(Strength::Quoted);
         }
+        Some(row.strength)
     }
+
+    /// Whether the clause begins with what the tool does, "Copies a file ...", rather than
+    /// with a plural, "Copies that ...".
+    fn tells_of_tool(&self, hit: Hit) -> bool {
+        const BEHIND_NOUNS: &[&str] = &[
+            "that", "which", "who", "whose", "come", "of", "are", "were", "have", "go", "must",
+            "should", "will", "can", "may", "ought", "need", "shall", "to", "from", "in", "on",
+            "here", "below", "above", "do", "made", "written", "given", "work", "fail", "stay",
+        ];
+        let clause = self.text.get(hit.clause..hit.end).unwrap_or_default();
+        let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let (first, rest) = clause
+            .split_once(|c: char| !c.is_alphanumeric() && c != '\'')
+            .unwrap_or((clause, ""));
+        let next = rest
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .next()
+            .unwrap_or_default();
+        !BEHIND_NOUNS.contains(&next) && is_verb_of_tool(first)
+    }
+
+    /// Whether what the words are about is to be kept out or asked for: "do not include
+    /// passwords", "ask the user before".
+    fn is_advice(&self, hit: Hit) -> bool {
+        const ADVICE: &[&str] = &[
+            "never put",
+            "never include",
+            "never pass",
+            "never send",
+            "never share",
+            "never give",
+            "never commit",
+            "never store",
+            "do not put",
+            "do not include",
+            "do not pass",
+            "do not send",
+            "do not share",
+            "do not commit",
+            "do not store",
+            "do not paste",
+            "do not enter",
+            "don't put",
+            "don't include",
+            "don't send",
+            "don't share",
+            "don't paste",
+            "must not contain",
+            "must not include",
+            "should not contain",
+            "ask the user first",
+            "ask the user before",
+            "ask for confirmation",
+            "ask before",
+            "does not send",
+            "are not sent",
+            "is not sent",
+            "never leave",
+            "never leaves",
+            "untrusted",
+        ];
+        let clause = self.clause(hit);
+        ADVICE.iter().any(|words| clause.contains(words))
+    }
+
+    /// Whether the sentence tells what looks for attacks: "Detects texts that ...".
+    pub(super) fn is_about_attacks(&self, hit: Hit) -> bool {
+        self.about
+            && self
+                .of(C::About)
+                .any(|(_, about)| about.sentence == hit.sentence && about.start < hit.start)
+            && self.tells_of_tool(hit)
+    }
+}
+
+/// Whether the first word of a clause is a verb in the third person.
+fn is_verb_of_tool(word: &str) -> bool {
+    const NO_VERBS: &[&str] = &[
+        "always",
+        "this",
+        "these",
+        "its",
+        "as",
+        "is",
+        "unless",
+        "users",
+        "assistants",
+        "agents",
+        "models",
+        "perhaps",
+        "yes",
+        "instructions",
+        "rules",
+        "names",
+        "statistics",
+        "details",
+        "credentials",
+        "secrets",
+        "tokens",
+        "passwords",
+        "cookies",
+        "contents",
+        "words",
+        "texts",
+        "messages",
+        "usage",
+        "whatever",
+        "let's",
+        "people's",
+        "others",
+        "us",
+        "has",
+        "was",
+        "does",
+        "sometimes",
+        "besides",
+        "afterwards",
+        "thus",
+        "plus",
+        "previous",
+        "steps",
+        "previous",
+        "notes",
+        "ours",
+        "theirs",
+        "yours",
+        "emails",
+        "mails",
+        "files",
+        "keys",
+        "logs",
+        "results",
+        "answers",
+        "requests",
+        "calls",
+        "conversations",
+        "chats",
+        "clients",
+        "hosts",
+        "servers",
+        "tools",
+        "outputs",
+        "developers",
+        "admins",
+        "callers",
+        "permissions",
+        "approvals",
+        "confirmations",
+        "questions",
+        "humans",
+        "persons",
+        "payments",
+        "invoices",
+        "transfers",
+    ];
+    word.ends_with('s') && !word.ends_with("ss") && word.len() > 3 && !NO_VERBS.contains(&word)
 }
 
 #[cfg(test)]
