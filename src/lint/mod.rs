@@ -25,6 +25,7 @@ mod silence;
 mod surfaces;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use crate::secrets::Entropy;
 pub(crate) use baseline::Baseline;

@@ -371,7 +371,9 @@ impl Hits<'_> {
             .iter()
             .any(|hit| self.is_negated(hit) || self.is_param(*hit))
             || self.tells_of_tool(*first)
-            || words.iter().any(|hit| self.is_advice(*hit))
+            || words
+                .iter()
+                .any(|hit| self.is_advice(*hit) || self.is_freed(*hit))
         {
             return None;
         }
@@ -399,6 +401,11 @@ impl Hits<'_> {
             .next()
             .unwrap_or_default();
         !BEHIND_NOUNS.contains(&next) && is_verb_of_tool(first)
+    }
+
+    /// Whether nobody need be asked because nothing is changed.
+    fn is_freed(&self, hit: Hit) -> bool {
+        hit.concept == C::Unattended && self.is_harmless(hit)
     }
 
     /// Whether what the words are about is to be kept out or asked for: "do not include
