@@ -22,6 +22,7 @@ pub(crate) mod rules;
 mod run;
 mod signals;
 mod silence;
+mod stray;
 mod surfaces;
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,8 @@ mod overrides;
 mod spelling;
 mod vocabulary;
 
+pub(super) use kinds::tells_of_tool;
+
 use super::rewritten::Rewritten;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -386,21 +386,7 @@ impl Hits<'_> {
     /// Whether the clause begins with what the tool does, "Copies a file ...", rather than
     /// with a plural, "Copies that ...".
     fn tells_of_tool(&self, hit: Hit) -> bool {
-        const BEHIND_NOUNS: &[&str] = &[
-            "that", "which", "who", "whose", "come", "of", "are", "were", "have", "go", "must",
-            "should", "will", "can", "may", "ought", "need", "shall", "to", "from", "in", "on",
-            "here", "below", "above", "do", "made", "written", "given", "work", "fail", "stay",
-        ];
-        let clause = self.text.get(hit.clause..hit.end).unwrap_or_default();
-        let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let (first, rest) = clause
-            .split_once(|c: char| !c.is_alphanumeric() && c != '\'')
-            .unwrap_or((clause, ""));
-        let next = rest
-            .split(|c: char| !c.is_alphanumeric() && c != '\'')
-            .next()
-            .unwrap_or_default();
-        !BEHIND_NOUNS.contains(&next) && is_verb_of_tool(first)
+        tells_of_tool(self.text.get(hit.clause..hit.end).unwrap_or_default())
     }
 
     /// Whether nobody need be asked because nothing is changed.
@@ -460,6 +446,24 @@ impl Hits<'_> {
                 .any(|(_, about)| about.sentence == hit.sentence && about.start < hit.start)
             && self.tells_of_tool(hit)
     }
+}
+
+/// Whether a clause begins with a verb in the third person.
+pub(in crate::lint) fn tells_of_tool(clause: &str) -> bool {
+    const BEHIND_NOUNS: &[&str] = &[
+        "that", "which", "who", "whose", "come", "of", "are", "were", "have", "go", "must",
+        "should", "will", "can", "may", "ought", "need", "shall", "to", "from", "in", "on", "here",
+        "below", "above", "do", "made", "written", "given", "work", "fail", "stay",
+    ];
+    let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (first, rest) = clause
+        .split_once(|c: char| !c.is_alphanumeric() && c != '\'')
+        .unwrap_or((clause, ""));
+    let next = rest
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .next()
+        .unwrap_or_default();
+    !BEHIND_NOUNS.contains(&next) && is_verb_of_tool(first)
 }
 
 /// Whether the first word of a clause is a verb in the third person.
