@@ -61,6 +61,16 @@ const ROWS: &[Row] = &[
         Strong,
         1,
         &[
+            &[C::Authority],
+            &[C::Lapse, C::Given, C::Unattended, C::Told],
+            &[C::Reach, C::Scope, C::Told, C::Threat],
+        ],
+    ),
+    row(
+        Override,
+        Strong,
+        1,
+        &[
             &[C::Itself],
             &[C::Rank],
             &[C::Told, C::Despite, C::Giver, C::Authority],
@@ -217,6 +227,9 @@ pub(super) const ANCHORS: &[C] = &[
     C::Memory,
     C::OtherTool,
     C::Tamper,
+    C::Trigger,
+    C::Nix,
+    C::Authority,
     C::Reader,
     C::Turn,
 ];

@@ -88,6 +88,10 @@ pub(super) enum Concept {
     Handover,
     Slot,
     Reach,
+    Trigger,
+    Nix,
+    Perceive,
+    Body,
     /// A name in backticks with an underscore: of a tool, most likely. Found without a word.
     ToolRef,
 }
@@ -165,6 +169,10 @@ impl Concept {
             "handover" => Concept::Handover,
             "slot" => Concept::Slot,
             "reach" => Concept::Reach,
+            "trigger" => Concept::Trigger,
+            "nix" => Concept::Nix,
+            "perceive" => Concept::Perceive,
+            "body" => Concept::Body,
             _ => return None,
         })
     }
