@@ -662,9 +662,7 @@ fn is_read(text: &Text<'_>) -> bool {
 
 /// The sentences that speak of private material, and of which.
 fn wanted(folded: &str) -> impl Iterator<Item = (&str, &'static Kind)> {
-    let sentences = folded
-        .split(". ")
-        .flat_map(|part| part.split(['!', ';', '\n']));
+    let sentences = folded.split(". ").flat_map(|part| part.split(['!', '\n']));
     sentences.flat_map(|sentence| {
         let kinds = KINDS
             .iter()

@@ -6,6 +6,7 @@
 //! of them meet in few words and that the reader is asked for it.
 
 use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
+use crate::secrets::conceal::floor_boundary;
 use Concept as C;
 
 /// The words of a row stand no further apart than this, in bytes.
@@ -107,6 +108,13 @@ const ROWS: &[Row] = &[
         1,
         &[&[C::Hush], &[C::Order, C::Handover]],
     ),
+    row(Conceal, Doubtful, 1, &[&[C::Unknowing]]),
+    row(
+        Conceal,
+        Doubtful,
+        1,
+        &[&[C::Nix], &[C::Body], &[C::Perceive]],
+    ),
     row(
         Exfiltrate,
         Strong,
@@ -129,6 +137,16 @@ const ROWS: &[Row] = &[
         Strong,
         1,
         &[LOOT, &[C::Handover], &[C::Authority, C::Threat]],
+    ),
+    row(
+        Exfiltrate,
+        Doubtful,
+        1,
+        &[
+            &[C::Hoard, C::PrivatePath],
+            &[C::Handover],
+            &[C::Slot, C::ToolRef, C::Reach],
+        ],
     ),
     row(
         Material,
@@ -166,6 +184,12 @@ const ROWS: &[Row] = &[
         &[&[C::Install], &[C::Elevated, C::Unattended, C::Hush]],
     ),
     row(Execute, Doubtful, 1, &[&[C::Shield], &[C::Off]]),
+    row(
+        Execute,
+        Doubtful,
+        1,
+        &[&[C::Trigger], &[C::Handover, C::Order, C::Hush]],
+    ),
     row(Execute, Strong, 1, &[&[C::Lasting], &[C::Put]]),
     row(Prime, Strong, 1, &[&[C::Memory], &[C::Future]]),
     row(
@@ -186,6 +210,12 @@ const ROWS: &[Row] = &[
         Doubtful,
         1,
         &[&[C::OtherTool, C::ToolRef], &[C::Reroute]],
+    ),
+    row(
+        Prime,
+        Doubtful,
+        1,
+        &[&[C::OtherTool], &[C::Tamper, C::Change]],
     ),
     row(Addressed, Strong, 2, &[&[C::Reader], &[C::Order]]),
     row(
@@ -399,7 +429,9 @@ impl Hits<'_> {
     /// Whether the clause begins with what the tool does, "Copies a file ...", rather than
     /// with a plural, "Copies that ...".
     fn tells_of_tool(&self, hit: Hit) -> bool {
-        tells_of_tool(self.text.get(hit.clause..hit.end).unwrap_or_default())
+        // The word behind it tells a verb from a plural.
+        let end = floor_boundary(self.text, hit.end + 20);
+        tells_of_tool(self.text.get(hit.clause..end).unwrap_or_default())
     }
 
     /// Whether nobody need be asked because nothing is changed.
@@ -559,7 +591,11 @@ fn is_verb_of_tool(word: &str) -> bool {
         "invoices",
         "transfers",
     ];
-    word.ends_with('s') && !word.ends_with("ss") && word.len() > 3 && !NO_VERBS.contains(&word)
+    word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.contains('\'')
+        && word.len() > 3
+        && !NO_VERBS.contains(&word)
 }
 
 #[cfg(test)]
