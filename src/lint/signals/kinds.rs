@@ -205,12 +205,7 @@ const ROWS: &[Row] = &[
         1,
         &[&[C::OtherTool], &[C::Reroute], &[C::Reach]],
     ),
-    row(
-        Prime,
-        Doubtful,
-        1,
-        &[&[C::OtherTool, C::ToolRef], &[C::Reroute]],
-    ),
+    row(Prime, Doubtful, 1, &[&[C::OtherTool], &[C::Reroute]]),
     row(
         Prime,
         Doubtful,
@@ -412,8 +407,9 @@ impl Hits<'_> {
         let first = words.iter().min_by_key(|hit| hit.start)?;
         if words
             .iter()
-            .any(|hit| self.is_negated(hit) || self.is_param(*hit))
+            .any(|hit| self.is_denied(*hit) || self.is_param(*hit))
             || self.tells_of_tool(*first)
+            || row.kind == Consent && self.is_required(*first)
             || words
                 .iter()
                 .any(|hit| self.is_advice(*hit) || self.is_freed(*hit))
@@ -432,6 +428,40 @@ impl Hits<'_> {
         // The word behind it tells a verb from a plural.
         let end = floor_boundary(self.text, hit.end + 20);
         tells_of_tool(self.text.get(hit.clause..end).unwrap_or_default())
+    }
+
+    /// Whether "not" stands shortly before the word.
+    fn is_denied(&self, hit: Hit) -> bool {
+        let before = self.before(hit);
+        let near = floor_boundary(before, before.len().saturating_sub(16));
+        let near = before.get(near..).unwrap_or_default();
+        self.is_negated(&hit)
+            || matches!(hit.concept, C::Hoard | C::Private | C::PrivatePath)
+                && near.contains("not ")
+    }
+
+    /// Whether the consent is one that has to be there.
+    fn is_required(&self, hit: Hit) -> bool {
+        const REQUIRED: &[&str] = &[
+            "must have ",
+            "must already",
+            "needs to have ",
+            "has to have ",
+            "whether ",
+            "if ",
+            "once ",
+            "when ",
+            "only after ",
+            "until ",
+            "unless ",
+        ];
+        let end = floor_boundary(self.text, hit.end + 60);
+        let clause = self.text.get(hit.clause..end).unwrap_or_default();
+        REQUIRED.iter().any(|words| {
+            clause
+                .match_indices(words)
+                .any(|(at, _)| at == 0 || clause.as_bytes().get(at - 1) == Some(&b' '))
+        })
     }
 
     /// Whether nobody need be asked because nothing is changed.

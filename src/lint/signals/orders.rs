@@ -81,6 +81,12 @@ impl Hits<'_> {
             let rest = self.behind(imperative);
             let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
             let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
+            // What is called or used has the name of a tool, or is one.
+            let named = rest.contains(['_', '`', '(']) || self.word(imperative).contains("tool");
+            let now = self.word(imperative).contains("now");
+            if !named && !now && !rest.contains("tool") {
+                continue;
+            }
             if [" again", " later", " once more"]
                 .iter()
                 .any(|word| rest.contains(word))
