@@ -16,6 +16,7 @@ mod language;
 mod lexicon;
 mod orders;
 mod overrides;
+mod rows;
 mod spelling;
 mod vocabulary;
 

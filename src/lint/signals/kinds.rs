@@ -5,269 +5,16 @@
 //! no fixed wording, so here broad vocabularies are combined, and it counts that several
 //! of them meet in few words and that the reader is asked for it.
 
-use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
+use super::SignalKind::{Conceal, Consent, Material};
+use super::Strength::{Doubtful, Strong};
+use super::exfiltration::OF_PROJECTS;
+use super::rows::{ROWS, Row};
+use super::{Add, Concept, Hit, Hits, Strength};
 use crate::secrets::conceal::floor_boundary;
 use Concept as C;
 
 /// The words of a row stand no further apart than this, in bytes.
 pub(super) const REACH: usize = 400;
-
-/// A combination of concepts.
-struct Row {
-    kind: SignalKind,
-    strength: Strength,
-    /// How many sentences the words may be in.
-    sentences: usize,
-    /// Of each set there is a word.
-    sets: &'static [&'static [C]],
-}
-
-const fn row(
-    kind: SignalKind,
-    strength: Strength,
-    sentences: usize,
-    sets: &'static [&'static [C]],
-) -> Row {
-    Row {
-        kind,
-        strength,
-        sentences,
-        sets,
-    }
-}
-
-use SignalKind::{
-    Addressed, Conceal, Consent, Execute, Exfiltrate, Material, Override, Prime, Role,
-};
-use Strength::{Doubtful, Strong};
-
-/// The signs that somebody is to be kept in the dark or passed over.
-const SLY: &[C] = &[
-    C::Conceal,
-    C::Hush,
-    C::Unknowing,
-    C::Unattended,
-    C::Asked,
-    C::Omission,
-];
-
-/// What is worth taking.
-const LOOT: &[C] = &[C::Hoard, C::Private, C::PrivatePath];
-
-const ROWS: &[Row] = &[
-    row(Override, Strong, 2, &[&[C::Told], &[C::Lapse]]),
-    row(Override, Doubtful, 1, &[&[C::Despite]]),
-    row(
-        Override,
-        Strong,
-        1,
-        &[
-            &[C::Authority],
-            &[C::Lapse, C::Given, C::Unattended, C::Told],
-            &[C::Reach, C::Scope, C::Told, C::Threat],
-        ],
-    ),
-    row(
-        Override,
-        Strong,
-        1,
-        &[
-            &[C::Itself],
-            &[C::Rank],
-            &[C::Told, C::Despite, C::Giver, C::Authority],
-        ],
-    ),
-    row(Override, Doubtful, 1, &[&[C::Itself], &[C::Rank]]),
-    row(
-        Override,
-        Strong,
-        1,
-        &[
-            &[C::Despite],
-            &[
-                C::Handover,
-                C::Order,
-                C::OtherTool,
-                C::Reroute,
-                C::Rank,
-                C::Lapse,
-            ],
-        ],
-    ),
-    row(Conceal, Strong, 1, &[&[C::Unknowing], &[C::User, C::Crowd]]),
-    row(
-        Conceal,
-        Strong,
-        1,
-        &[&[C::Account], &[C::Omission, C::Hush, C::Lie]],
-    ),
-    row(Conceal, Strong, 1, &[&[C::Asked], &[C::Lie]]),
-    row(
-        Conceal,
-        Doubtful,
-        1,
-        &[&[C::Hush], &[C::Order, C::Handover]],
-    ),
-    row(Conceal, Doubtful, 1, &[&[C::Unknowing]]),
-    row(
-        Conceal,
-        Doubtful,
-        1,
-        &[&[C::Nix], &[C::Body], &[C::Perceive]],
-    ),
-    row(
-        Exfiltrate,
-        Strong,
-        2,
-        &[LOOT, &[C::Handover, C::TransferVerb], SLY],
-    ),
-    row(
-        Exfiltrate,
-        Strong,
-        1,
-        &[
-            &[C::Hoard, C::PrivatePath],
-            &[C::Handover],
-            &[C::Slot, C::ToolRef],
-            &[C::Reach],
-        ],
-    ),
-    row(
-        Exfiltrate,
-        Strong,
-        1,
-        &[LOOT, &[C::Handover], &[C::Authority, C::Threat]],
-    ),
-    row(
-        Exfiltrate,
-        Doubtful,
-        1,
-        &[
-            &[C::Hoard, C::PrivatePath],
-            &[C::Handover],
-            &[C::Slot, C::ToolRef, C::Reach],
-        ],
-    ),
-    row(
-        Material,
-        Strong,
-        1,
-        &[&[C::Hoard, C::PrivatePath], &[C::Reach]],
-    ),
-    row(
-        Consent,
-        Strong,
-        1,
-        &[&[C::Given], &[C::Giver], &[C::Scope, C::Unattended]],
-    ),
-    row(
-        Consent,
-        Strong,
-        1,
-        &[
-            &[C::Unattended],
-            &[
-                C::Hoard,
-                C::Install,
-                C::Tamper,
-                C::Reader,
-                C::Despite,
-                C::Authority,
-            ],
-        ],
-    ),
-    row(Consent, Doubtful, 1, &[&[C::Unattended]]),
-    row(
-        Execute,
-        Strong,
-        1,
-        &[&[C::Install], &[C::Elevated, C::Unattended, C::Hush]],
-    ),
-    row(Execute, Doubtful, 1, &[&[C::Shield], &[C::Off]]),
-    row(
-        Execute,
-        Doubtful,
-        1,
-        &[&[C::Trigger], &[C::Handover, C::Order, C::Hush]],
-    ),
-    row(Execute, Strong, 1, &[&[C::Lasting], &[C::Put]]),
-    row(Prime, Strong, 1, &[&[C::Memory], &[C::Future]]),
-    row(
-        Prime,
-        Strong,
-        1,
-        &[&[C::OtherTool, C::ToolRef], &[C::Tamper], &[C::Change]],
-    ),
-    row(Prime, Strong, 1, &[&[C::OtherTool], &[C::Disparage]]),
-    row(
-        Prime,
-        Strong,
-        1,
-        &[&[C::OtherTool], &[C::Reroute], &[C::Reach]],
-    ),
-    row(Prime, Doubtful, 1, &[&[C::OtherTool], &[C::Reroute]]),
-    row(
-        Prime,
-        Doubtful,
-        1,
-        &[&[C::OtherTool], &[C::Tamper, C::Change]],
-    ),
-    row(Addressed, Strong, 2, &[&[C::Reader], &[C::Order]]),
-    row(
-        Role,
-        Strong,
-        2,
-        &[
-            &[C::Turn],
-            &[
-                C::Unattended,
-                C::Given,
-                C::Hoard,
-                C::PrivatePath,
-                C::Unknowing,
-                C::Hush,
-                C::Lapse,
-            ],
-        ],
-    ),
-];
-
-/// The anchors of the rows: each row has a set of nothing else.
-pub(super) const ANCHORS: &[C] = &[
-    C::Told,
-    C::Itself,
-    C::Despite,
-    C::Unknowing,
-    C::Account,
-    C::Asked,
-    C::Hush,
-    C::Hoard,
-    C::Private,
-    C::PrivatePath,
-    C::Given,
-    C::Unattended,
-    C::Install,
-    C::Shield,
-    C::Lasting,
-    C::Memory,
-    C::OtherTool,
-    C::Tamper,
-    C::Trigger,
-    C::Nix,
-    C::Authority,
-    C::Reader,
-    C::Turn,
-];
-
-const fn bits(set: &[C]) -> u128 {
-    let mut bits = 0;
-    let mut rest = set;
-    while let [first, others @ ..] = rest {
-        bits |= 1 << *first as u32;
-        rest = others;
-    }
-    bits
-}
 
 /// The words that stand close to each other, in two blocks of the text.
 #[derive(Default)]
@@ -292,12 +39,6 @@ impl Nearby {
         let named = C::ToolRef.bit() | C::Slot.bit();
         let near = self.now | self.before | named;
         near != known | named && ROWS.iter().any(|row| row.is_within(near))
-    }
-}
-
-impl Row {
-    fn is_within(&self, near: u128) -> bool {
-        self.sets.iter().all(|set| bits(set) & near != 0)
     }
 }
 
@@ -410,6 +151,8 @@ impl Hits<'_> {
             .any(|hit| self.is_denied(*hit) || self.is_param(*hit))
             || self.tells_of_tool(*first)
             || row.kind == Consent && self.is_required(*first)
+            || row.kind == Conceal && self.under_condition(*first) != Strong
+            || words.iter().any(|hit| self.is_ordinary(row, *hit))
             || words
                 .iter()
                 .any(|hit| self.is_advice(*hit) || self.is_freed(*hit))
@@ -438,6 +181,21 @@ impl Hits<'_> {
         self.is_negated(&hit)
             || matches!(hit.concept, C::Hoard | C::Private | C::PrivatePath)
                 && near.contains("not ")
+    }
+
+    /// Whether the file is one that programs are meant to read, or the rules are those of
+    /// something that has old and new ones.
+    fn is_ordinary(&self, row: &Row, hit: Hit) -> bool {
+        match hit.concept {
+            C::PrivatePath => {
+                let vague = row.strength == Doubtful || row.kind == Material;
+                self.is_default(hit)
+                    || self.is_public_half(hit)
+                    || vague && OF_PROJECTS.contains(&self.word(hit))
+            }
+            C::Told if !self.word(hit).contains("you") => self.clause(hit).contains("new "),
+            _ => false,
+        }
     }
 
     /// Whether the consent is one that has to be there.
@@ -472,45 +230,15 @@ impl Hits<'_> {
     /// Whether what the words are about is to be kept out or asked for: "do not include
     /// passwords", "ask the user before".
     fn is_advice(&self, hit: Hit) -> bool {
-        const ADVICE: &[&str] = &[
-            "never put",
-            "never include",
-            "never pass",
-            "never send",
-            "never share",
-            "never give",
-            "never commit",
-            "never store",
-            "do not put",
-            "do not include",
-            "do not pass",
-            "do not send",
-            "do not share",
-            "do not commit",
-            "do not store",
-            "do not paste",
-            "do not enter",
-            "don't put",
-            "don't include",
-            "don't send",
-            "don't share",
-            "don't paste",
-            "must not contain",
-            "must not include",
-            "should not contain",
-            "ask the user first",
-            "ask the user before",
-            "ask for confirmation",
-            "ask before",
-            "does not send",
-            "are not sent",
-            "is not sent",
-            "never leave",
-            "never leaves",
-            "untrusted",
-        ];
+        const ADVICE: &str = "never put|never include|never pass|never send|never share|never give|never commit|\
+            never store|do not put|do not include|do not pass|do not send|do not share|\
+            do not commit|do not store|do not paste|do not enter|don't put|don't include|\
+            don't send|don't share|don't paste|must not contain|must not include|\
+            should not contain|ask the user first|ask the user before|ask for confirmation|\
+            ask before|does not send|are not sent|is not sent|never leave|never leaves|\
+            untrusted";
         let clause = self.clause(hit);
-        ADVICE.iter().any(|words| clause.contains(words))
+        ADVICE.split('|').any(|words| clause.contains(words))
     }
 
     /// Whether the sentence tells what looks for attacks: "Detects texts that ...".
@@ -525,11 +253,8 @@ impl Hits<'_> {
 
 /// Whether a clause begins with a verb in the third person.
 pub(in crate::lint) fn tells_of_tool(clause: &str) -> bool {
-    const BEHIND_NOUNS: &[&str] = &[
-        "that", "which", "who", "whose", "come", "of", "are", "were", "have", "go", "must",
-        "should", "will", "can", "may", "ought", "need", "shall", "to", "from", "in", "on", "here",
-        "below", "above", "do", "made", "written", "given", "work", "fail", "stay",
-    ];
+    const BEHIND_NOUNS: &str = "that|which|who|whose|come|of|are|were|have|go|must|should|will|can|may|ought|need|\
+            shall|to|from|in|on|here|below|above|do|made|written|given|work|fail|stay";
     let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (first, rest) = clause
         .split_once(|c: char| !c.is_alphanumeric() && c != '\'')
@@ -538,110 +263,26 @@ pub(in crate::lint) fn tells_of_tool(clause: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .next()
         .unwrap_or_default();
-    !BEHIND_NOUNS.contains(&next) && is_verb_of_tool(first)
+    !is_one_of(BEHIND_NOUNS, next) && is_verb_of_tool(first)
+}
+
+/// Whether it is one of the words, which bars part.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split('|').any(|known| known == word)
 }
 
 /// Whether the first word of a clause is a verb in the third person.
 fn is_verb_of_tool(word: &str) -> bool {
-    const NO_VERBS: &[&str] = &[
-        "always",
-        "this",
-        "these",
-        "its",
-        "as",
-        "is",
-        "unless",
-        "users",
-        "assistants",
-        "agents",
-        "models",
-        "perhaps",
-        "yes",
-        "instructions",
-        "rules",
-        "names",
-        "statistics",
-        "details",
-        "credentials",
-        "secrets",
-        "tokens",
-        "passwords",
-        "cookies",
-        "contents",
-        "words",
-        "texts",
-        "messages",
-        "usage",
-        "whatever",
-        "let's",
-        "people's",
-        "others",
-        "us",
-        "has",
-        "was",
-        "does",
-        "sometimes",
-        "besides",
-        "afterwards",
-        "thus",
-        "plus",
-        "previous",
-        "steps",
-        "previous",
-        "notes",
-        "ours",
-        "theirs",
-        "yours",
-        "emails",
-        "mails",
-        "files",
-        "keys",
-        "logs",
-        "results",
-        "answers",
-        "requests",
-        "calls",
-        "conversations",
-        "chats",
-        "clients",
-        "hosts",
-        "servers",
-        "tools",
-        "outputs",
-        "developers",
-        "admins",
-        "callers",
-        "permissions",
-        "approvals",
-        "confirmations",
-        "questions",
-        "humans",
-        "persons",
-        "payments",
-        "invoices",
-        "transfers",
-    ];
+    const NO_VERBS: &str = "always|this|these|its|as|is|unless|users|assistants|agents|models|perhaps|yes|\
+            instructions|rules|names|statistics|details|credentials|secrets|tokens|passwords|\
+            cookies|contents|words|texts|messages|usage|whatever|let's|people's|others|us|has|\
+            was|does|sometimes|besides|afterwards|thus|plus|previous|steps|notes|ours|theirs|\
+            yours|emails|mails|files|keys|logs|results|answers|requests|calls|conversations|\
+            chats|clients|hosts|servers|tools|outputs|developers|admins|callers|permissions|\
+            approvals|confirmations|questions|humans|persons|payments|invoices|transfers";
     word.ends_with('s')
         && !word.ends_with("ss")
         && !word.contains('\'')
         && word.len() > 3
-        && !NO_VERBS.contains(&word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_has_a_set_of_anchors() {
-        for row in ROWS {
-            let anchored = |set: &&[C]| set.iter().all(|concept| concept.is_anchor());
-            assert!(
-                row.sets.iter().any(|set| anchored(&set)),
-                "{:?} {:?}",
-                row.kind,
-                row.sets
-            );
-        }
-    }
+        && !is_one_of(NO_VERBS, word)
 }

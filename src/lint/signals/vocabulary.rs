@@ -183,7 +183,7 @@ impl Concept {
 
     /// Whether honest text seldom has such a word. Each of `COMBINATIONS` has one.
     pub(super) fn is_anchor(self) -> bool {
-        super::kinds::ANCHORS.contains(&self)
+        super::rows::ANCHORS.contains(&self)
             || matches!(
                 self,
                 Concept::OverrideVerb
