@@ -110,11 +110,17 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
         });
     }
     parts.extend(inside(&parts));
-    let whole = 0..text.len();
+    parts.extend(of_whole(text, definition));
+    parts
+}
+
+/// The whole text read in another way, where it looks like that or is short enough to try.
+fn of_whole(text: &str, definition: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
     let mut add = |encoding, decoded: Option<String>| {
         parts.extend(decoded.map(|decoded| Part {
             encoding,
-            range: whole.clone(),
+            range: 0..text.len(),
             decoded,
         }));
     };
@@ -123,17 +129,8 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
         add(Encoding::UpsideDown, signs::upside_down(text));
         add(Encoding::Morse, signs::morse(text));
         add(Encoding::Numbers, signs::numbers(text));
-        parts.push(Part {
-            encoding: Encoding::Rot13,
-            range: whole.clone(),
-            decoded: rot13(text),
-        });
-        let decoded = text.chars().rev().collect();
-        parts.push(Part {
-            encoding: Encoding::Reversed,
-            range: whole,
-            decoded,
-        });
+        add(Encoding::Rot13, Some(rot13(text)));
+        add(Encoding::Reversed, Some(text.chars().rev().collect()));
     }
     parts
 }

@@ -62,7 +62,8 @@ impl Hits<'_> {
         Strength::Strong
     }
 
-    pub(super) fn orders(&self, add: Add<'_>) {
+    /// Orders about which tools are used.
+    fn steering(&self, add: Add<'_>) {
         for (_, prime) in self.of(Concept::Prime) {
             // The order of its own tools is for a server to say.
             let own = [
@@ -95,6 +96,10 @@ impl Hits<'_> {
             }
             add(SignalKind::Addressed, Strength::Weak, imperative.range());
         }
+    }
+
+    pub(super) fn orders(&self, add: Add<'_>) {
+        self.steering(add);
         for (_, consent) in self.of(Concept::Consent) {
             let told = self.is_param(consent) || self.is_negated(&consent);
             if !told {

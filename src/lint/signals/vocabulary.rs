@@ -132,6 +132,13 @@ impl Concept {
             "data" => Concept::Data,
             "about" => Concept::About,
             "sample" => Concept::Sample,
+            _ => return Concept::of_kinds(key),
+        })
+    }
+
+    /// The same for the concepts of `rows`.
+    fn of_kinds(key: &str) -> Option<Concept> {
+        Some(match key {
             "told" => Concept::Told,
             "lapse" => Concept::Lapse,
             "itself" => Concept::Itself,
