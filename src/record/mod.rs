@@ -1,6 +1,6 @@
 //! The recorder: what passed between a client and a server, as messages of a cassette.
 //!
-//! A [`Recorder`] is a tap. It is given copies of the bytes that passed and has no outputs but
+//! A `Recorder` is a tap. It is given copies of the bytes that passed and has no outputs but
 //! the text of a cassette, so that it cannot change traffic; it does no input or output and does
 //! not know the time. A [`Recording`] puts what it writes on the disk as it comes
 //! (`checkpoint`), and a [`Claim`] keeps two writers from one cassette.

@@ -94,6 +94,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         &[
             "config/reader.rs",
             "pattern/table.rs",
+            "lint/signals/language.rs",
             "lint/signals/vocabulary.rs",
             "redact/names.rs",
             "secrets/shapes.rs",

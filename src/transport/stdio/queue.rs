@@ -30,8 +30,9 @@ impl Bytes {
     }
 }
 
-/// So many buffers wait to be used again.
-const SPARE: usize = 64;
+/// So many buffers wait to be used again: what passes in a burst between two looks of the
+/// recorder.
+const SPARE: usize = 512;
 /// What is shorter is copied, so that small messages do not hold a buffer each.
 const SMALL: usize = 4096;
 
