@@ -276,7 +276,7 @@ mod tests {
         for row in ROWS {
             let anchored = |set: &&[C]| set.iter().all(|concept| concept.is_anchor());
             assert!(
-                row.sets.iter().any(|set| anchored(set)),
+                row.sets.iter().any(anchored),
                 "{:?} {:?}",
                 row.kind,
                 row.sets
