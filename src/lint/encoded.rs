@@ -4,6 +4,8 @@
 //! Only what decodes to readable text is returned, and the work is linear in the
 //! length of the text.
 
+mod signs;
+
 use crate::secrets::prefilter::next_run;
 use std::ops::Range;
 
@@ -15,6 +17,10 @@ pub(crate) enum Encoding {
     Percent,
     Rot13,
     Reversed,
+    QuotedPrintable,
+    UpsideDown,
+    Morse,
+    Numbers,
 }
 
 impl Encoding {
@@ -25,6 +31,10 @@ impl Encoding {
             Encoding::Percent => "percent-encoded",
             Encoding::Rot13 => "rot13",
             Encoding::Reversed => "reversed",
+            Encoding::QuotedPrintable => "quoted-printable",
+            Encoding::UpsideDown => "upside-down",
+            Encoding::Morse => "Morse-coded",
+            Encoding::Numbers => "numbered",
         }
     }
 
@@ -32,7 +42,11 @@ impl Encoding {
     pub(crate) fn covers_whole_text(self) -> bool {
         matches!(
             self,
-            Encoding::Percent | Encoding::Rot13 | Encoding::Reversed
+            Encoding::Percent
+                | Encoding::QuotedPrintable
+                | Encoding::Rot13
+                | Encoding::Reversed
+                | Encoding::UpsideDown
         )
     }
 }
@@ -95,21 +109,61 @@ pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
             decoded,
         });
     }
-    if definition && text.len() <= LONGEST_TURNED && text.len() >= SHORTEST_RUN {
-        let whole = 0..text.len();
-        parts.push(Part {
-            encoding: Encoding::Rot13,
-            range: whole.clone(),
-            decoded: rot13(text),
-        });
-        let decoded = text.chars().rev().collect();
-        parts.push(Part {
-            encoding: Encoding::Reversed,
-            range: whole,
+    parts.extend(inside(&parts));
+    parts.extend(of_whole(text, definition));
+    parts
+}
+
+/// The whole text read in another way, where it looks like that or is short enough to try.
+fn of_whole(text: &str, definition: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut add = |encoding, decoded: Option<String>| {
+        parts.extend(decoded.map(|decoded| Part {
+            encoding,
+            range: 0..text.len(),
             decoded,
-        });
+        }));
+    };
+    add(Encoding::QuotedPrintable, signs::quoted_printable(text));
+    if definition && text.len() <= LONGEST_TURNED && text.len() >= SHORTEST_RUN {
+        add(Encoding::UpsideDown, signs::upside_down(text));
+        add(Encoding::Morse, signs::morse(text));
+        add(Encoding::Numbers, signs::numbers(text));
+        add(Encoding::Rot13, Some(rot13(text)));
+        add(Encoding::Reversed, Some(text.chars().rev().collect()));
     }
     parts
+}
+
+/// How often a payload is encoded over again.
+const MOST_LAYERS: usize = 3;
+
+/// What the parts hold that is encoded once more. Each layer is shorter than the one
+/// around it, and there are few.
+fn inside(parts: &[Part]) -> Vec<Part> {
+    let mut found = Vec::new();
+    let mut layer: Vec<Part> = parts.to_vec();
+    for _ in 1..MOST_LAYERS {
+        let mut next = Vec::new();
+        for part in layer
+            .iter()
+            .filter(|part| !part.encoding.covers_whole_text())
+        {
+            for run in runs(&part.decoded) {
+                let token = part.decoded.get(run).unwrap_or_default();
+                let decoded = decode_hex(token)
+                    .or_else(|| decode_base64(token).and_then(|bytes| readable(&bytes)));
+                next.extend(decoded.map(|decoded| Part {
+                    encoding: part.encoding,
+                    range: part.range.clone(),
+                    decoded,
+                }));
+            }
+        }
+        found.extend(next.iter().cloned());
+        layer = next;
+    }
+    found
 }
 
 /// Runs of base64 characters that are long enough to hold a sentence, with their padding.

@@ -22,9 +22,11 @@ pub(crate) mod rules;
 mod run;
 mod signals;
 mod silence;
+mod stray;
 mod surfaces;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use crate::secrets::Entropy;
 pub(crate) use baseline::Baseline;

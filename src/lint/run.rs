@@ -349,6 +349,11 @@ fn read_definition(
     for text in &definition.texts {
         read_text(context, active, text, &owner, sink);
     }
+    for (rule, check) in active.checks() {
+        if let Check::Definition(check) = check {
+            check(definition, &owner, &mut Findings::new(&rule.info, sink));
+        }
+    }
 }
 
 fn read_text(

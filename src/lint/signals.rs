@@ -11,12 +11,16 @@ mod clause;
 mod concealment;
 mod exfiltration;
 mod gate;
+mod kinds;
 mod language;
 mod lexicon;
 mod orders;
 mod overrides;
+mod rows;
 mod spelling;
 mod vocabulary;
+
+pub(super) use kinds::tells_of_tool;
 
 use super::rewritten::Rewritten;
 use std::collections::BTreeMap;
@@ -44,6 +48,8 @@ pub(crate) enum SignalKind {
     Consent,
     /// To use this tool, or not another one, whatever the user asked.
     Prime,
+    /// Private material as what something holds. Honest where a tool is for it.
+    Material,
 }
 
 impl SignalKind {
@@ -59,6 +65,7 @@ impl SignalKind {
             SignalKind::Addressed => "model-addressed-imperative",
             SignalKind::Consent => "skip-consent",
             SignalKind::Prime => "tool-priming",
+            SignalKind::Material => "private-material",
         }
     }
 }
@@ -122,6 +129,7 @@ fn read_english(folded: &str, found: &mut Found) {
     hits.exfiltration(&mut add);
     hits.roles(&mut add);
     hits.orders(&mut add);
+    hits.kinds(&mut add);
 }
 
 /// The signals in the other languages that the text may be written in, each from words
@@ -184,8 +192,12 @@ fn completes(
     combinations: &[&[Concept]],
     words: impl Iterator<Item = (Word, Range<usize>)>,
 ) -> bool {
-    let mut seen = 0_u32;
-    for (word, _) in words {
+    let mut seen = 0_u128;
+    let mut nearby = kinds::Nearby::default();
+    for (word, range) in words {
+        if nearby.completes(word.concept, range.start) {
+            return true;
+        }
         let bit = word.concept.bit();
         if seen & bit == 0 {
             seen |= bit;
@@ -203,7 +215,7 @@ pub(crate) fn segment(joined: &str) -> String {
     vocabulary().segment(joined)
 }
 
-fn is_complete(concepts: &[Concept], seen: u32) -> bool {
+fn is_complete(concepts: &[Concept], seen: u128) -> bool {
     concepts.iter().all(|concept| seen & concept.bit() != 0)
 }
 
@@ -276,6 +288,9 @@ impl<'a> Hits<'a> {
                 sentence: 0,
                 clause: 0,
             });
+        }
+        if !list.is_empty() {
+            list.extend(kinds::tool_refs(text));
         }
         list.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.concept));
         number_sentences(text, &mut list);

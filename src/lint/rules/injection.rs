@@ -58,7 +58,8 @@ pub(super) fn of_definition(reading: &Reading<'_>) -> Option<Injection> {
     strong
         .or_else(|| {
             let weak = |signal: &Signal| {
-                signal.strength == Strength::Weak && signal.kind != SignalKind::Addressed
+                signal.strength == Strength::Weak
+                    && !matches!(signal.kind, SignalKind::Addressed | SignalKind::Material)
             };
             let kinds = reading
                 .signals()
@@ -114,7 +115,7 @@ fn collect(reading: &Reading<'_>, counts: impl Fn(&Signal) -> bool) -> Option<In
     let signals: Vec<&Signal> = reading
         .signals()
         .iter()
-        .filter(|signal| counts(signal))
+        .filter(|signal| signal.kind != SignalKind::Material && counts(signal))
         .collect();
     let first = signals.iter().min_by_key(|signal| signal.range.start)?;
     let mut labels: Vec<&str> = signals.iter().map(|signal| signal.kind.label()).collect();

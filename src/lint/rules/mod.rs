@@ -21,9 +21,9 @@ mod r016_schema_injection;
 mod r017_known_secret;
 
 use super::findings::Findings;
-use super::reading::Reading;
+use super::reading::{Owner, Reading};
 use super::run::Context;
-use super::surfaces::Defined;
+use super::surfaces::{Defined, Definition};
 use crate::cassette::view::Paired;
 use crate::finding::RuleInfo;
 use crate::wire::json::Span;
@@ -42,6 +42,8 @@ pub(crate) struct Rule {
 pub(crate) enum Check {
     /// Each text.
     Text(fn(&Reading<'_>, &mut Findings<'_>)),
+    /// Each definition as a whole.
+    Definition(fn(&Definition<'_>, &Owner<'_>, &mut Findings<'_>)),
     /// The names in each array of definitions.
     Listing(fn(Defined, &[(String, Span)], &mut Findings<'_>)),
     /// Each message with the request that it answers.

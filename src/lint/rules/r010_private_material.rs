@@ -1,11 +1,13 @@
 //! R010: a definition that wants private material in an argument, a URL or a result.
 
 use super::{Check, Rule};
+use crate::cassette::place::Identity;
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::reading::Reading;
-use crate::lint::signals::{SignalKind, Strength};
-use crate::lint::surfaces::Surface;
+use crate::lint::reading::{Owner, Reading, quoted};
+use crate::lint::signals::{Signal, SignalKind, Strength};
+use crate::lint::stray;
+use crate::lint::surfaces::{Definition, Surface};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     info: RuleInfo {
@@ -24,14 +26,20 @@ pub(in crate::lint) const RULE: Rule = Rule {
         ],
         page: include_str!("../../../docs/rules/R010.md"),
     },
-    checks: &[Check::Text(check)],
+    checks: &[Check::Text(check), Check::Definition(check_stray)],
 };
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     if !reading.surface().is_definition() && reading.surface() != Surface::ServerRequest {
         return;
     }
-    let wants = |signal: &&crate::lint::signals::Signal| signal.kind == SignalKind::Exfiltrate;
+    // What a parameter holds is what the model is to put there.
+    let holds = reading.surface().is_schema();
+    let wants = |signal: &&Signal| match signal.kind {
+        SignalKind::Exfiltrate => true,
+        SignalKind::Material => holds,
+        _ => false,
+    };
     let Some(signal) = reading
         .signals_from(Strength::Weak)
         .filter(wants)
@@ -51,4 +59,31 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         signal.kind.label()
     );
     findings.text_as(severity, reading, signal.range.clone(), message);
+}
+
+/// Material that the tool has nothing to do with.
+fn check_stray(definition: &Definition<'_>, owner: &Owner<'_>, findings: &mut Findings<'_>) {
+    let Some(stray) = stray::stray(definition) else {
+        return;
+    };
+    let severity = match stray.clear {
+        true => findings.severity(),
+        false => Severity::Warning,
+    };
+    let name = definition.name.as_ref().map_or("", |(name, _)| name);
+    let message = format!(
+        "tool {}: {} asks for {}, which it has nothing to do with (private-material)",
+        quoted(name),
+        stray.noun,
+        stray.label
+    );
+    let identity = Identity::text(&stray.sentence);
+    findings.value(
+        severity,
+        stray.span,
+        owner.tool(),
+        stray.noun,
+        identity,
+        message,
+    );
 }

@@ -5,7 +5,7 @@ use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::encoded::{self, Encoding};
 use crate::lint::findings::Findings;
 use crate::lint::reading::{Reading, quoted_text, signals_of};
-use crate::lint::signals::Strength;
+use crate::lint::signals::{SignalKind, Strength};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -37,10 +37,11 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
                     .signals_from(Strength::Strong)
                     .any(|signal| signal.kind == kind)
         };
-        let Some(signal) = signals
-            .iter()
-            .find(|signal| signal.strength == Strength::Strong && !plain(signal.kind))
-        else {
+        let Some(signal) = signals.iter().find(|signal| {
+            signal.strength == Strength::Strong
+                && signal.kind != SignalKind::Material
+                && !plain(signal.kind)
+        }) else {
             continue;
         };
         let severity = if definition {

@@ -1,11 +1,13 @@
 //! R016: an order to override, conceal or pass on, in a name or a schema.
 
 use super::{Check, Rule};
+use crate::cassette::place::Identity;
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
-use crate::lint::reading::Reading;
+use crate::lint::reading::{Owner, Reading, quoted};
 use crate::lint::signals::SignalKind;
-use crate::lint::surfaces::Surface;
+use crate::lint::surfaces::{Definition, Surface};
+use crate::lint::together;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     info: RuleInfo {
@@ -18,7 +20,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
         safe_mcp: &["SAFE-T1501"],
         page: include_str!("../../../docs/rules/R016.md"),
     },
-    checks: &[Check::Text(check)],
+    checks: &[Check::Text(check), Check::Definition(check_together)],
 };
 
 const KINDS: &[SignalKind] = &[
@@ -37,4 +39,25 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     if let Some(injection) = super::injection::of_kinds(reading, KINDS) {
         injection.report(reading, findings, "carries instructions to the model");
     }
+}
+
+/// An order that is parted over several texts of one definition.
+fn check_together(definition: &Definition<'_>, owner: &Owner<'_>, findings: &mut Findings<'_>) {
+    let Some(split) = together::split(definition) else {
+        return;
+    };
+    let name = definition.name.as_ref().map_or("", |(name, _)| name);
+    let message = format!(
+        "tool {}: several texts together carry instructions to the model ({})",
+        quoted(name),
+        split.kind.label()
+    );
+    findings.value(
+        findings.severity(),
+        split.span,
+        owner.tool(),
+        "texts of a tool",
+        Identity::text(&split.words),
+        message,
+    );
 }

@@ -256,6 +256,7 @@ impl Hits<'_> {
         let strength = match (self.about, self.samples) {
             (true, _) => Strength::Quoted,
             (false, true) => Strength::Cited,
+            (false, false) if self.is_in_prose(range) => Strength::Cited,
             (false, false) => return None,
         };
         let before = self.text.get(..range.start).unwrap_or_default();
@@ -264,6 +265,26 @@ impl Hits<'_> {
         let closes = rest.contains(['"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', '`']);
         let is_line = before.trim_end().ends_with('>');
         (is_line || closes && is_open(before)).then_some(strength)
+    }
+}
+
+impl Hits<'_> {
+    /// Whether a quotation that the range may be in begins behind a word of a sentence,
+    /// unlike a value behind a name.
+    fn is_in_prose(&self, range: &Range<usize>) -> bool {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        const QUOTES: [char; 5] = ['"', '\'', '\u{201c}', '\u{ab}', '\u{2018}'];
+        let inside = self.text.get(range.clone()).unwrap_or_default();
+        let Some(quote) = before.rfind(QUOTES) else {
+            return false;
+        };
+        if inside.contains(QUOTES) {
+            return false;
+        }
+        let before = before.get(..quote).unwrap_or_default();
+        before
+            .strip_suffix(' ')
+            .is_some_and(|words| words.ends_with(char::is_alphabetic) || words.ends_with("says:"))
     }
 }
 

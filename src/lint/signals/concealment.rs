@@ -40,6 +40,9 @@ impl Hits<'_> {
         }
         let is_key = word.ends_with(" secret") || word.ends_with(" confidential");
         let of_key = is_key && self.near(at, Concept::Private, 120, 1).is_some();
+        if word.starts_with("without ask") && self.is_harmless(hit) {
+            return None;
+        }
         if word.starts_with("without") {
             if self.after(at, Concept::Crowd, 12).is_some() && self.is_third_person(hit) {
                 return None;
@@ -52,6 +55,25 @@ impl Hits<'_> {
             return Some(Strength::Doubtful);
         }
         Some(self.under_condition(hit))
+    }
+
+    /// Whether a call is said to be free because it changes nothing.
+    pub(super) fn is_harmless(&self, hit: Hit) -> bool {
+        let clause = self.clause(hit);
+        let rest = self.behind(hit);
+        let rest = rest.get(..floor_boundary(rest, 80)).unwrap_or_default();
+        let may = ["may be called", "can be called", "safe to call"];
+        let free = [
+            "changes nothing",
+            "read-only",
+            "only reads",
+            "nothing is changed",
+            "no side effect",
+        ];
+        may.iter().any(|words| clause.contains(words))
+            && free
+                .iter()
+                .any(|words| rest.contains(words) || clause.contains(words))
     }
 
     /// "Hidden from the user" is honest of a comment; not of the text that says it, and

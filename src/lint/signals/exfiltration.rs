@@ -16,7 +16,7 @@ const VAGUE: &[&str] = &[
 ];
 
 /// The private files that programs are meant to read.
-const OF_PROJECTS: &[&str] = &[
+pub(super) const OF_PROJECTS: &[&str] = &[
     ".env",
     ".env file",
     "mcp.json",
@@ -175,7 +175,7 @@ impl Hits<'_> {
     }
 
     /// Whether the path is said to be the default, or where settings come from.
-    fn is_default(&self, path: Hit) -> bool {
+    pub(super) fn is_default(&self, path: Hit) -> bool {
         let before = self.before(path);
         let reach = floor_boundary(before, before.len().saturating_sub(40));
         let near = before.get(reach..).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Claimed roles, commands, and orders of other kinds.
 
-use super::{Add, Concept, Hits, SignalKind, Strength};
+use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
+use crate::secrets::conceal::floor_boundary;
 
 impl Hits<'_> {
     pub(super) fn roles(&self, add: Add<'_>) {
@@ -8,7 +9,7 @@ impl Hits<'_> {
             add(SignalKind::Role, Strength::Strong, tag.range());
         }
         for (_, change) in self.of(Concept::RoleChange) {
-            add(SignalKind::Role, Strength::Strong, change.range());
+            add(SignalKind::Role, self.changed_role(change), change.range());
         }
         for (at, exec) in self.of(Concept::RemoteExec) {
             if self.is_negated(&exec) {
@@ -32,13 +33,73 @@ impl Hits<'_> {
         }
     }
 
-    pub(super) fn orders(&self, add: Add<'_>) {
+    /// "You are now in" says what a tool switched to, unless a mode follows; and what
+    /// looks for attacks names them.
+    fn changed_role(&self, change: Hit) -> Strength {
+        const MODES: &[&str] = &[
+            "mode",
+            "developer",
+            "admin",
+            "root",
+            "god",
+            "debug",
+            "maintenance",
+            "unrestricted",
+            "jailbreak",
+            "without",
+            "free",
+            "privileged",
+        ];
+        if self.is_about_attacks(change) {
+            return Strength::Quoted;
+        }
+        let rest = self.behind(change);
+        let rest = rest.get(..floor_boundary(rest, 60)).unwrap_or_default();
+        let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
+        if self.word(change) == "you are now in" && !MODES.iter().any(|mode| rest.contains(mode)) {
+            return Strength::Quoted;
+        }
+        Strength::Strong
+    }
+
+    /// Orders about which tools are used.
+    fn steering(&self, add: Add<'_>) {
         for (_, prime) in self.of(Concept::Prime) {
+            // The order of its own tools is for a server to say.
+            let own = [
+                " of this server",
+                " of the server",
+                " of this toolset",
+                " here",
+            ];
+            if own.iter().any(|own| self.behind(prime).starts_with(own)) {
+                continue;
+            }
             add(SignalKind::Prime, Strength::Weak, prime.range());
         }
         for (_, imperative) in self.of(Concept::Imperative) {
+            // What is to be done once more was meant to be done in the first place.
+            let rest = self.behind(imperative);
+            let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
+            let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
+            // What is called or used has the name of a tool, or is one.
+            let named = rest.contains(['_', '`', '(']) || self.word(imperative).contains("tool");
+            let now = self.word(imperative).contains("now");
+            if !named && !now && !rest.contains("tool") {
+                continue;
+            }
+            if [" again", " later", " once more"]
+                .iter()
+                .any(|word| rest.contains(word))
+            {
+                continue;
+            }
             add(SignalKind::Addressed, Strength::Weak, imperative.range());
         }
+    }
+
+    pub(super) fn orders(&self, add: Add<'_>) {
+        self.steering(add);
         for (_, consent) in self.of(Concept::Consent) {
             let told = self.is_param(consent) || self.is_negated(&consent);
             if !told {

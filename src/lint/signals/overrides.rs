@@ -1,6 +1,7 @@
 //! Setting other instructions aside, or the user.
 
 use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
+use crate::secrets::conceal::floor_boundary;
 
 /// The verbs that programs use of their own data.
 const OF_DATA: &[&str] = &[
@@ -23,10 +24,60 @@ const OF_USERS: &[&str] = &[
     "circumvent",
 ];
 
+/// What is said of instructions in data.
+const FOUND: &[&str] = &[
+    " inside",
+    " in it",
+    " in them",
+    " in the text",
+    " in the page",
+    " in the document",
+    " in the content",
+    " in the file",
+    " found",
+    " on it",
+    " on the page",
+    " on them",
+    " within",
+    " that it contains",
+    " it contains",
+    " they contain",
+    " from the page",
+    " from the document",
+    " from the text",
+    " embedded",
+];
+
+/// Words behind which somebody else does it.
+const REPORTED: &[&str] = &[
+    "told to",
+    "agreed to",
+    "decided to",
+    "chose to",
+    "asked to",
+    "refused to",
+    "ordered to",
+    "wanted to",
+    "tried to",
+    "want to",
+    "wants to",
+    "tries to",
+    "attempts to",
+    "trying to",
+];
+
 impl Hits<'_> {
+    /// Whether somebody is said to do it: "she was told to ignore".
+    fn is_reported(&self, verb: Hit) -> bool {
+        const READERS: &[&str] = &["you ", "assistant", "model", "agent", "ai "];
+        let clause = self.clause(verb).trim_end();
+        REPORTED.iter().any(|words| clause.ends_with(words))
+            && !READERS.iter().any(|reader| clause.contains(reader))
+    }
+
     pub(super) fn overrides(&self, add: Add<'_>) {
         for (at, verb) in self.of(Concept::OverrideVerb) {
-            if self.is_negated(&verb) {
+            if self.is_negated(&verb) || self.is_reported(verb) {
                 continue;
             }
             let object = self
@@ -44,6 +95,14 @@ impl Hits<'_> {
 
     fn overridden_instructions(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
         let object = self.after(at, Concept::Instructions, 60)?;
+        if self.word(verb).contains("follow") || self.word(verb).contains("obey") {
+            // What stands in a page or a text is not to be followed, as a rule.
+            let rest = self.behind(object);
+            let rest = rest.get(..floor_boundary(rest, 30)).unwrap_or_default();
+            if FOUND.iter().any(|found| rest.starts_with(found)) {
+                return None;
+            }
+        }
         if object.clause != verb.clause && OF_DATA.contains(&self.word(verb)) {
             return None;
         }

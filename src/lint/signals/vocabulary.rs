@@ -50,6 +50,50 @@ pub(super) enum Concept {
     Data,
     About,
     Sample,
+    /// What the model was given before. The concepts from here on make up `kinds`; not used abroad.
+    Told,
+    Lapse,
+    Itself,
+    Rank,
+    Despite,
+    Unknowing,
+    Hush,
+    Omission,
+    Account,
+    Asked,
+    Lie,
+    Giver,
+    Given,
+    Scope,
+    Unattended,
+    Authority,
+    Threat,
+    Reader,
+    Order,
+    Turn,
+    Install,
+    Elevated,
+    Lasting,
+    Put,
+    Shield,
+    Off,
+    Memory,
+    Future,
+    OtherTool,
+    Tamper,
+    Change,
+    Reroute,
+    Disparage,
+    Hoard,
+    Handover,
+    Slot,
+    Reach,
+    Trigger,
+    Nix,
+    Perceive,
+    Body,
+    /// A name in backticks with an underscore: of a tool, most likely. Found without a word.
+    ToolRef,
 }
 
 impl Concept {
@@ -88,50 +132,81 @@ impl Concept {
             "data" => Concept::Data,
             "about" => Concept::About,
             "sample" => Concept::Sample,
+            _ => return Concept::of_kinds(key),
+        })
+    }
+
+    /// The same for the concepts of `rows`.
+    fn of_kinds(key: &str) -> Option<Concept> {
+        Some(match key {
+            "told" => Concept::Told,
+            "lapse" => Concept::Lapse,
+            "itself" => Concept::Itself,
+            "rank" => Concept::Rank,
+            "despite" => Concept::Despite,
+            "unknowing" => Concept::Unknowing,
+            "hush" => Concept::Hush,
+            "omission" => Concept::Omission,
+            "account" => Concept::Account,
+            "asked" => Concept::Asked,
+            "lie" => Concept::Lie,
+            "giver" => Concept::Giver,
+            "given" => Concept::Given,
+            "scope" => Concept::Scope,
+            "unattended" => Concept::Unattended,
+            "authority" => Concept::Authority,
+            "threat" => Concept::Threat,
+            "reader" => Concept::Reader,
+            "order" => Concept::Order,
+            "turn" => Concept::Turn,
+            "install" => Concept::Install,
+            "elevated" => Concept::Elevated,
+            "lasting" => Concept::Lasting,
+            "put" => Concept::Put,
+            "shield" => Concept::Shield,
+            "off" => Concept::Off,
+            "memory" => Concept::Memory,
+            "future" => Concept::Future,
+            "other_tool" => Concept::OtherTool,
+            "tamper" => Concept::Tamper,
+            "change" => Concept::Change,
+            "reroute" => Concept::Reroute,
+            "disparage" => Concept::Disparage,
+            "hoard" => Concept::Hoard,
+            "handover" => Concept::Handover,
+            "slot" => Concept::Slot,
+            "reach" => Concept::Reach,
+            "trigger" => Concept::Trigger,
+            "nix" => Concept::Nix,
+            "perceive" => Concept::Perceive,
+            "body" => Concept::Body,
             _ => return None,
         })
     }
 
-    pub(super) fn bit(self) -> u32 {
+    pub(super) fn bit(self) -> u128 {
         1 << (self as u32)
     }
 
     /// Whether honest text seldom has such a word. Each of `COMBINATIONS` has one.
     pub(super) fn is_anchor(self) -> bool {
-        match self {
-            Concept::OverrideVerb
-            | Concept::Negation
-            | Concept::Conceal
-            | Concept::Unseen
-            | Concept::PrivatePath
-            | Concept::Private
-            | Concept::Address
-            | Concept::RoleTag
-            | Concept::Prime
-            | Concept::Consent
-            | Concept::RemoteExec
-            | Concept::RoleChange
-            | Concept::Imperative => true,
-            Concept::Instructions
-            | Concept::Settings
-            | Concept::Prior
-            | Concept::Extent
-            | Concept::Current
-            | Concept::User
-            | Concept::Crowd
-            | Concept::TellVerb
-            | Concept::ShowVerb
-            | Concept::Untold
-            | Concept::Condition
-            | Concept::Param
-            | Concept::TransferVerb
-            | Concept::ReadVerb
-            | Concept::Sink
-            | Concept::EmphasisTag
-            | Concept::Data
-            | Concept::About
-            | Concept::Sample => false,
-        }
+        super::rows::ANCHORS.contains(&self)
+            || matches!(
+                self,
+                Concept::OverrideVerb
+                    | Concept::Negation
+                    | Concept::Conceal
+                    | Concept::Unseen
+                    | Concept::PrivatePath
+                    | Concept::Private
+                    | Concept::Address
+                    | Concept::RoleTag
+                    | Concept::Prime
+                    | Concept::Consent
+                    | Concept::RemoteExec
+                    | Concept::RoleChange
+                    | Concept::Imperative
+            )
     }
 }
 

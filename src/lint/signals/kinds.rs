@@ -1,0 +1,288 @@
+//! Kinds of attacks as rows of a table: concepts that ask for something only together,
+//! within a sentence or two.
+//!
+//! The other signals know how their words hang together. Most of what attacks ask for has
+//! no fixed wording, so here broad vocabularies are combined, and it counts that several
+//! of them meet in few words and that the reader is asked for it.
+
+use super::SignalKind::{Conceal, Consent, Material};
+use super::Strength::{Doubtful, Strong};
+use super::exfiltration::OF_PROJECTS;
+use super::rows::{ROWS, Row};
+use super::{Add, Concept, Hit, Hits, Strength};
+use crate::secrets::conceal::floor_boundary;
+use Concept as C;
+
+/// The words of a row stand no further apart than this, in bytes.
+pub(super) const REACH: usize = 400;
+
+/// The words that stand close to each other, in two blocks of the text.
+#[derive(Default)]
+pub(super) struct Nearby {
+    block: usize,
+    now: u128,
+    before: u128,
+}
+
+impl Nearby {
+    /// Takes the next word; says whether a row may be complete.
+    pub(super) fn completes(&mut self, concept: C, at: usize) -> bool {
+        let block = at / REACH;
+        if block != self.block {
+            self.before = if block == self.block + 1 { self.now } else { 0 };
+            self.now = 0;
+            self.block = block;
+        }
+        let known = self.now | self.before;
+        self.now |= concept.bit();
+        // Names in backticks are not looked for yet.
+        let named = C::ToolRef.bit() | C::Slot.bit();
+        let near = self.now | self.before | named;
+        near != known | named && ROWS.iter().any(|row| row.is_within(near))
+    }
+}
+
+/// Names in backticks: what something may be put into, and with an underscore a tool.
+pub(super) fn tool_refs(text: &str) -> impl Iterator<Item = Hit> + '_ {
+    let mut quoted = memchr::memchr_iter(b'`', text.as_bytes()).peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let start = quoted.next()?;
+            let end = *quoted.peek()?;
+            let name = text.get(start + 1..end).unwrap_or_default();
+            let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
+            if !name.is_empty() && name.len() <= 64 && name.chars().all(is_word) {
+                // The sign that closes it opens nothing.
+                quoted.next();
+                let concept = if name.contains('_') {
+                    C::ToolRef
+                } else {
+                    C::Slot
+                };
+                return Some(Hit {
+                    concept,
+                    start,
+                    end: end + 1,
+                    sentence: 0,
+                    clause: 0,
+                });
+            }
+        }
+    })
+}
+
+impl Hits<'_> {
+    pub(super) fn kinds(&self, add: Add<'_>) {
+        let mut from = 0;
+        while let Some(first) = self.list.get(from) {
+            let rest = self.list.get(from..).unwrap_or_default();
+            let one = rest
+                .iter()
+                .take_while(|hit| hit.sentence == first.sentence)
+                .count();
+            let two = rest
+                .iter()
+                .take_while(|hit| hit.sentence <= first.sentence + 1)
+                .count();
+            for (sentences, length) in [(1, one), (2, two)] {
+                let words = rest.get(..length).unwrap_or_default();
+                if sentences == 1 || two > one {
+                    self.kinds_among(words, sentences, add);
+                }
+            }
+            from += one.max(1);
+        }
+    }
+
+    fn kinds_among(&self, words: &[Hit], sentences: usize, add: Add<'_>) {
+        let mut near = 0;
+        for hit in words {
+            near |= hit.concept.bit();
+        }
+        for row in ROWS {
+            if row.sentences >= sentences && row.is_within(near) {
+                self.judge_kind(row, words, add);
+            }
+        }
+    }
+
+    fn judge_kind(&self, row: &Row, words: &[Hit], add: Add<'_>) {
+        // Around each word of the first set, the nearest of each other one; one word
+        // must not be two.
+        let Some((first, others)) = row.sets.split_first() else {
+            return;
+        };
+        for anchor in words.iter().filter(|hit| first.contains(&hit.concept)) {
+            let mut taken = vec![*anchor];
+            for set in others {
+                let free = |hit: &&Hit| {
+                    set.contains(&hit.concept)
+                        && taken
+                            .iter()
+                            .all(|known| hit.end <= known.start || hit.start >= known.end)
+                };
+                let nearest = words
+                    .iter()
+                    .filter(free)
+                    .min_by_key(|hit| hit.start.abs_diff(anchor.start));
+                match nearest {
+                    Some(hit) if hit.start.abs_diff(anchor.start) <= REACH => taken.push(*hit),
+                    _ => break,
+                }
+            }
+            if taken.len() == row.sets.len() {
+                let strength = self.strength_of(row, &taken);
+                let start = taken.iter().map(|hit| hit.start).min().unwrap_or(0);
+                let end = taken.iter().map(|hit| hit.end).max().unwrap_or(start);
+                if let Some(strength) = strength {
+                    add(row.kind, strength, start..end);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What a row is worth here: nothing where it is denied, or told of the tool itself or
+    /// of a switch of it, or in a text about attacks.
+    fn strength_of(&self, row: &Row, words: &[Hit]) -> Option<Strength> {
+        let first = words.iter().min_by_key(|hit| hit.start)?;
+        if words
+            .iter()
+            .any(|hit| self.is_denied(*hit) || self.is_param(*hit))
+            || self.tells_of_tool(*first)
+            || row.kind == Consent && self.is_required(*first)
+            || row.kind == Conceal && self.under_condition(*first) != Strong
+            || words.iter().any(|hit| self.is_ordinary(row, *hit))
+            || words
+                .iter()
+                .any(|hit| self.is_advice(*hit) || self.is_freed(*hit))
+        {
+            return None;
+        }
+        if words.iter().any(|hit| self.is_about_attacks(*hit)) {
+            return Some(Strength::Quoted);
+        }
+        Some(row.strength)
+    }
+
+    /// Whether the clause begins with what the tool does, "Copies a file ...", rather than
+    /// with a plural, "Copies that ...".
+    fn tells_of_tool(&self, hit: Hit) -> bool {
+        // The word behind it tells a verb from a plural.
+        let end = floor_boundary(self.text, hit.end + 20);
+        tells_of_tool(self.text.get(hit.clause..end).unwrap_or_default())
+    }
+
+    /// Whether "not" stands shortly before the word.
+    fn is_denied(&self, hit: Hit) -> bool {
+        let before = self.before(hit);
+        let near = floor_boundary(before, before.len().saturating_sub(16));
+        let near = before.get(near..).unwrap_or_default();
+        self.is_negated(&hit)
+            || matches!(hit.concept, C::Hoard | C::Private | C::PrivatePath)
+                && near.contains("not ")
+    }
+
+    /// Whether the file is one that programs are meant to read, or the rules are those of
+    /// something that has old and new ones.
+    fn is_ordinary(&self, row: &Row, hit: Hit) -> bool {
+        match hit.concept {
+            C::PrivatePath => {
+                let vague = row.strength == Doubtful || row.kind == Material;
+                self.is_default(hit)
+                    || self.is_public_half(hit)
+                    || vague && OF_PROJECTS.contains(&self.word(hit))
+            }
+            C::Told if !self.word(hit).contains("you") => self.clause(hit).contains("new "),
+            _ => false,
+        }
+    }
+
+    /// Whether the consent is one that has to be there.
+    fn is_required(&self, hit: Hit) -> bool {
+        const REQUIRED: &[&str] = &[
+            "must have ",
+            "must already",
+            "needs to have ",
+            "has to have ",
+            "whether ",
+            "if ",
+            "once ",
+            "when ",
+            "only after ",
+            "until ",
+            "unless ",
+        ];
+        let end = floor_boundary(self.text, hit.end + 60);
+        let clause = self.text.get(hit.clause..end).unwrap_or_default();
+        REQUIRED.iter().any(|words| {
+            clause
+                .match_indices(words)
+                .any(|(at, _)| at == 0 || clause.as_bytes().get(at - 1) == Some(&b' '))
+        })
+    }
+
+    /// Whether nobody need be asked because nothing is changed.
+    fn is_freed(&self, hit: Hit) -> bool {
+        hit.concept == C::Unattended && self.is_harmless(hit)
+    }
+
+    /// Whether what the words are about is to be kept out or asked for: "do not include
+    /// passwords", "ask the user before".
+    fn is_advice(&self, hit: Hit) -> bool {
+        const ADVICE: &str = "never put|never include|never pass|never send|never share|never give|never commit|\
+            never store|do not put|do not include|do not pass|do not send|do not share|\
+            do not commit|do not store|do not paste|do not enter|don't put|don't include|\
+            don't send|don't share|don't paste|must not contain|must not include|\
+            should not contain|ask the user first|ask the user before|ask for confirmation|\
+            ask before|does not send|are not sent|is not sent|never leave|never leaves|\
+            untrusted";
+        let clause = self.clause(hit);
+        ADVICE.split('|').any(|words| clause.contains(words))
+    }
+
+    /// Whether the sentence tells what looks for attacks: "Detects texts that ...".
+    pub(super) fn is_about_attacks(&self, hit: Hit) -> bool {
+        self.about
+            && self
+                .of(C::About)
+                .any(|(_, about)| about.sentence == hit.sentence && about.start < hit.start)
+            && self.tells_of_tool(hit)
+    }
+}
+
+/// Whether a clause begins with a verb in the third person.
+pub(in crate::lint) fn tells_of_tool(clause: &str) -> bool {
+    const BEHIND_NOUNS: &str = "that|which|who|whose|come|of|are|were|have|go|must|should|will|can|may|ought|need|\
+            shall|to|from|in|on|here|below|above|do|made|written|given|work|fail|stay";
+    let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (first, rest) = clause
+        .split_once(|c: char| !c.is_alphanumeric() && c != '\'')
+        .unwrap_or((clause, ""));
+    let next = rest
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .next()
+        .unwrap_or_default();
+    !is_one_of(BEHIND_NOUNS, next) && is_verb_of_tool(first)
+}
+
+/// Whether it is one of the words, which bars part.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split('|').any(|known| known == word)
+}
+
+/// Whether the first word of a clause is a verb in the third person.
+fn is_verb_of_tool(word: &str) -> bool {
+    const NO_VERBS: &str = "always|this|these|its|as|is|unless|users|assistants|agents|models|perhaps|yes|\
+            instructions|rules|names|statistics|details|credentials|secrets|tokens|passwords|\
+            cookies|contents|words|texts|messages|usage|whatever|let's|people's|others|us|has|\
+            was|does|sometimes|besides|afterwards|thus|plus|previous|steps|notes|ours|theirs|\
+            yours|emails|mails|files|keys|logs|results|answers|requests|calls|conversations|\
+            chats|clients|hosts|servers|tools|outputs|developers|admins|callers|permissions|\
+            approvals|confirmations|questions|humans|persons|payments|invoices|transfers";
+    word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.contains('\'')
+        && word.len() > 3
+        && !is_one_of(NO_VERBS, word)
+}
