@@ -113,10 +113,11 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
 type Found = BTreeMap<(SignalKind, Strength), Range<usize>>;
 
 fn read_english(folded: &str, found: &mut Found) {
-    let hits = Hits::find(folded);
-    if hits.list.is_empty() {
+    // Names are read without a quick look before, and need no table of all words.
+    if !vocabulary().has_anchor(folded) {
         return;
     }
+    let hits = Hits::find(folded);
     let mut add = |kind, strength, range: Range<usize>| {
         let quoted = hits.quotation(&range);
         let strength = quoted

@@ -6,7 +6,8 @@
 //! else, in whatever words.
 
 use super::fold::{Fold, fold};
-use super::signals::tells_of_tool;
+use super::reading::signals_of;
+use super::signals::{Signal, SignalKind, Strength, tells_of_tool};
 use super::surfaces::{Defined, Definition, Surface, Text};
 use crate::needles::Needles;
 use crate::secrets::placeholder::is_marker;
@@ -142,7 +143,7 @@ pub(crate) fn stray(definition: &Definition<'_>) -> Option<Stray> {
     let mut best: Option<Stray> = None;
     for text in texts {
         let folded = fold(Fold::Skeleton, &text.value);
-        if !may_want(&folded) {
+        if !may_want(&folded) || is_told_already(text) {
             continue;
         }
         for (sentence, kind) in wanted(&folded) {
@@ -187,6 +188,16 @@ fn may_want(folded: &str) -> bool {
                 .iter()
                 .flat_map(|kind| kind.words.split('|'))
                 .any(|end| in_name(&end))
+}
+
+/// Whether the words of the text say by themselves that it wants something private.
+fn is_told_already(text: &Text<'_>) -> bool {
+    let wants = |signal: &Signal| match signal.kind {
+        SignalKind::Exfiltrate => signal.strength == Strength::Strong,
+        SignalKind::Material => text.surface.is_schema(),
+        _ => false,
+    };
+    signals_of(&text.value, false).iter().any(wants)
 }
 
 /// The sentences that speak of private material, and of which.

@@ -152,7 +152,7 @@ impl Hits<'_> {
             || self.tells_of_tool(*first)
             || row.kind == Consent && self.is_required(*first)
             || row.kind == Conceal && self.under_condition(*first) != Strong
-            || words.iter().any(|hit| self.is_ordinary(row, *hit))
+            || words.iter().any(|hit| self.is_ordinary(row, words, *hit))
             || words
                 .iter()
                 .any(|hit| self.is_advice(*hit) || self.is_freed(*hit))
@@ -185,7 +185,7 @@ impl Hits<'_> {
 
     /// Whether the file is one that programs are meant to read, or the rules are those of
     /// something that has old and new ones.
-    fn is_ordinary(&self, row: &Row, hit: Hit) -> bool {
+    fn is_ordinary(&self, row: &Row, words: &[Hit], hit: Hit) -> bool {
         match hit.concept {
             C::PrivatePath => {
                 let vague = row.strength == Doubtful || row.kind == Material;
@@ -193,7 +193,12 @@ impl Hits<'_> {
                     || self.is_public_half(hit)
                     || vague && OF_PROJECTS.contains(&self.word(hit))
             }
-            C::Told if !self.word(hit).contains("you") => self.clause(hit).contains("new "),
+            C::Hoard => self.is_public_half(hit),
+            C::Told if !self.word(hit).contains("you") => {
+                let first = words.first().map_or(hit.sentence, |hit| hit.sentence);
+                words.iter().any(|word| word.sentence != first) || self.clause(hit).contains("new ")
+            }
+
             _ => false,
         }
     }

@@ -226,7 +226,7 @@ pub(super) const ROWS: &[Row] = &[
 /// The anchors of the rows: each row has a set of nothing else.
 pub(super) const ANCHORS: &[C] = &[
     C::Told,
-    C::Itself,
+    C::Rank,
     C::Despite,
     C::Unknowing,
     C::Account,
