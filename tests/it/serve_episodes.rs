@@ -305,6 +305,8 @@ fn a_client_that_left_is_answered_by_a_server_that_is_slow_to_start() {
     let run = session.finish();
     assert_eq!(run.code, 0, "{}", run.all());
     assert!(run.stdout.contains("\"id\":1"), "{}", run.all());
+    // The server was told of the end, and not given up after a silence.
+    assert!(!run.stderr.contains("warning"), "{}", run.all());
     assert_only_added(folder.path(), &old);
 }
 

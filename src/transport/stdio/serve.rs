@@ -312,11 +312,8 @@ impl Session {
         };
         self.write(&waiting);
         self.tell();
-        if let Upstream::Running(server) = &self.upstream {
-            server.held_back(self.core.held_back());
-            if self.broken {
-                server.client_left();
-            }
+        if let (Upstream::Running(server), true) = (&self.upstream, self.broken) {
+            server.client_left();
         }
         if self.broken { Left::Over } else { left }
     }

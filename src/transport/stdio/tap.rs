@@ -218,8 +218,9 @@ impl Tap {
                 };
                 loop {
                     let started = Instant::now();
-                    // What was sent before this was set is in the batch.
+                    // What was sent before these were set is in the batch.
                     let draining = tap.draining.load(Ordering::SeqCst);
+                    let held_back = tap.held_back.load(Ordering::SeqCst);
                     let batch = tap.queue.take();
                     for chunk in batch.chunks {
                         let bytes = chunk.bytes;
@@ -234,12 +235,13 @@ impl Tap {
                     if batch.last {
                         return recording;
                     }
-                    if !draining && tap.draining.load(Ordering::SeqCst) {
+                    let changed = draining != tap.draining.load(Ordering::SeqCst)
+                        || held_back != tap.held_back.load(Ordering::SeqCst);
+                    if changed {
                         tap.queue.hurry();
                         continue;
                     }
                     if draining {
-                        let held_back = tap.held_back.load(Ordering::SeqCst);
                         let waiting = recording.unanswered() + held_back;
                         let _ = tap.events.send(Event::Caught(waiting));
                     }

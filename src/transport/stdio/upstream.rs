@@ -64,6 +64,8 @@ impl Running {
             for line in to_server {
                 own.tell_server(&line);
             }
+            // Only now is nothing on its way: the end may have been said before.
+            own.held_back.store(0, Ordering::SeqCst);
             own.client_ended();
         })?;
         let own = tap.clone();
@@ -108,16 +110,12 @@ impl Running {
         self.tap.copy(Sender::Server, Bytes::whole(line));
     }
 
-    /// So many lines are to be said that nobody knows of yet.
-    pub(super) fn held_back(&self, lines: usize) {
-        self.tap.held_back.store(lines, Ordering::SeqCst);
-    }
-
     /// The client says nothing more. What is held back is said before the server is told.
     pub(super) fn client_ended(&mut self, held_back: usize) {
         if held_back == 0 {
             self.lines = None;
         } else if !std::mem::replace(&mut self.said_end, true) {
+            self.tap.held_back.store(held_back, Ordering::SeqCst);
             let _ = self.tap.events.send(Event::ClientEnded);
         }
     }
