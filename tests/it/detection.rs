@@ -46,7 +46,9 @@ This file is written by a test when `UPDATE_FIXTURES=1` is set. The test fails i
 one below. `cargo test --test it detection -- --nocapture` also names the texts that were missed and those that
 were taken for attacks.
 
-The corpus of this project was written without sight of the rules and of their vocabularies. The rules were
+The corpus of this project was written without sight of the rules and of their vocabularies. Of its English attacks one
+half (by the parity of the SHA-256 of the id) was in view when the rules were extended; of the other half, which nobody looked at,
+60.6 % were found, and that is the honest figure for English. The rules were
 developed with the development corpus in view, so its rates say less.
 ";
 
