@@ -145,6 +145,18 @@ fn a_delay_comes_after_the_pace_and_holds_nobody_else_up() {
 }
 
 #[test]
+fn a_timeout_spends_no_pace_and_holds_nobody_up() {
+    let target = r#"{"method":"tools/call","nth":1}"#;
+    let faults = [fault(target, "timeout", "{}")];
+    let mut player = player(&faults, paced(1.0, 0));
+    player.say(&call("1", "echo", "{}", ""));
+    player.say(&call("2", "add", "{}", ""));
+    assert_eq!(player.pass(9), [""; 0]);
+    assert_eq!(player.pass(1), [answer("2", "a1")]);
+    assert_eq!(player.pass(60_000), [""; 0]);
+}
+
+#[test]
 fn a_disconnect_breaks_off_before_or_after_the_answer() {
     for (params, said) in [
         ("{}", vec![]),
