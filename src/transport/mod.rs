@@ -3,6 +3,8 @@
 //! What to say and when is decided by [`crate::record`] and `crate::replay`; nothing in here
 //! knows a method of the protocol.
 
+#[cfg(feature = "http")]
+pub(crate) mod http;
 pub(crate) mod signals;
 pub(crate) mod stderr;
 pub(crate) mod stdio;

@@ -75,7 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates that only some files may name.
+/// Crates that only some files may name; a home that ends in `/` is all that is below it.
 const CONFINED: &[(&str, &[&str])] = &[
     (
         "clap",
@@ -111,8 +111,17 @@ const CONFINED: &[(&str, &[&str])] = &[
             "baseline/git/tree.rs",
         ],
     ),
-    ("tokio", &["session/mod.rs", "transport/signals.rs"]),
-    ("hyper", &[]),
+    (
+        "tokio",
+        &["session/mod.rs", "transport/signals.rs", "transport/http/"],
+    ),
+    ("hyper", &["transport/http/"]),
+    ("hyper_util", &["transport/http/"]),
+    ("hyper_rustls", &["transport/http/"]),
+    ("rustls", &["transport/http/"]),
+    ("http_body_util", &["transport/http/"]),
+    ("async_compression", &["transport/http/"]),
+    ("bytes", &["transport/http/"]),
 ];
 
 #[test]
@@ -194,7 +203,9 @@ impl Source {
             }
         }
         for (name, homes) in CONFINED {
-            if uses.crates.contains(*name) && !homes.contains(&path.as_str()) {
+            let at_home =
+                |home: &&str| path == *home || home.ends_with('/') && path.starts_with(home);
+            if uses.crates.contains(*name) && !homes.iter().any(at_home) {
                 found.push(format!("src/{path} names {name}"));
             }
         }

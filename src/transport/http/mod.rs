@@ -1,0 +1,1 @@
+//! Streamable HTTP: the shells that carry bodies and events.
