@@ -13,17 +13,23 @@ use mcp_cassette::{Severity, lint};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 
 use crate::support::{cassette, message, root, session, write};
 
-/// The languages that both corpora of this project cover.
+/// The languages that each corpus of this project covers.
 const LANGUAGES: [&str; 20] = [
     "ar", "de", "en", "es", "fa", "fr", "he", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru",
     "tr", "uk", "vi", "zh",
 ];
 
-const SECTIONS: [(&str, &str, &str); 2] = [
+const SECTIONS: [(&str, &str, &str); 3] = [
     ("Corpus of this project", "attacks.jsonl", "innocent.jsonl"),
+    (
+        "Second corpus of this project",
+        "second-attacks.jsonl",
+        "second-innocent.jsonl",
+    ),
     (
         "Development corpus",
         "dev-attacks.jsonl",
@@ -46,10 +52,11 @@ This file is written by a test when `UPDATE_FIXTURES=1` is set. The test fails i
 one below. `cargo test --test it detection -- --nocapture` also names the texts that were missed and those that
 were taken for attacks.
 
-The corpus of this project was written without sight of the rules and of their vocabularies. Of its English attacks one
-half (by the parity of the SHA-256 of the id) was in view when the rules were extended; of the other half, which nobody looked at,
-60.6 % were found, and that is the honest figure for English. The rules were
-developed with the development corpus in view, so its rates say less.
+Both corpora of this project were written without sight of the rules and of their vocabularies. One half of each, by
+the parity of the first byte of the SHA-256 of the id, was in view when the rules were extended. Nobody looked at what is
+found of the other half: its rates are the ones to expect of texts that are new, and the difference between the halves is
+how much the rules know their examples by heart. The rules were developed with the development corpus in view, so its
+rates say less.
 ";
 
 /// One line of a corpus.
@@ -131,12 +138,17 @@ fn a_worse_rate_is_noticed() {
 
 #[test]
 fn the_corpora_are_as_large_and_varied_as_they_claim() {
-    for (file, least) in [("attacks.jsonl", 300), ("innocent.jsonl", 400)] {
+    for (file, least, of_each) in [
+        ("attacks.jsonl", 300, 6),
+        ("innocent.jsonl", 400, 6),
+        ("second-attacks.jsonl", 190, 2),
+        ("second-innocent.jsonl", 190, 2),
+    ] {
         let entries = entries(file);
         assert!(entries.len() >= least, "{file}: {}", entries.len());
         for language in LANGUAGES {
             let of_it = entries.iter().filter(|entry| entry.lang == language);
-            assert!(of_it.count() >= 6, "{file}: {language}");
+            assert!(of_it.count() >= of_each, "{file}: {language}");
         }
     }
 }
@@ -156,7 +168,7 @@ fn every_entry_is_unique_has_a_reason_and_stands_where_it_says() {
                 let known = ["easy", "medium", "hard"].contains(&entry.difficulty.as_str());
                 assert!(known, "{id}: {}", entry.difficulty);
                 // The development corpus describes some places in words.
-                if file == "attacks.jsonl" || file == "innocent.jsonl" {
+                if !file.starts_with("dev-") {
                     assert!(texts.insert(entry.text.clone()), "{id}: text twice");
                     let object: Value = serde_json::from_str(entry.object.get()).unwrap();
                     let there = object.pointer(&entry.path).is_some();
@@ -251,12 +263,34 @@ fn rows(entry: &Entry) -> Vec<(usize, String)> {
     };
     let difficulty = ["easy", "medium", "hard"];
     let place = difficulty.iter().position(|name| *name == entry.difficulty);
-    vec![
+    [
         (0, "all".to_owned()),
         (1 + place.unwrap(), entry.difficulty.clone()),
         (4 + usize::from(!defines), part.to_owned()),
-        (6, format!("surface `{}`", entry.surface)),
-        (7, format!("language `{}`", entry.lang)),
+        (8, format!("surface `{}`", entry.surface)),
+        (9, format!("language `{}`", entry.lang)),
+    ]
+    .into_iter()
+    .chain(half(entry))
+    .collect()
+}
+
+/// The rows of the half of a corpus of this project that the entry belongs to.
+fn half(entry: &Entry) -> Vec<(usize, String)> {
+    // The development corpus was in view as a whole.
+    if entry.id.starts_with("ATK-") || entry.id.starts_with("BEN-") {
+        return Vec::new();
+    }
+    let in_view = Sha256::digest(&entry.id).first().unwrap() % 2 == 0;
+    let seen = if in_view { "in view" } else { "not in view" };
+    let language = match entry.lang.as_str() {
+        "en" => "English",
+        _ => "other languages",
+    };
+    let place = 6 + usize::from(!in_view);
+    vec![
+        (place, seen.to_owned()),
+        (place, format!("{seen}, {language}")),
     ]
 }
 
