@@ -240,6 +240,7 @@ const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Consent],
     &[Concept::Address],
     &[Concept::Imperative],
+    &[Concept::Machine, Concept::Deed],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -277,7 +278,12 @@ impl<'a> Hits<'a> {
             if !stands_alone(text, range.clone(), word.stem) {
                 continue;
             }
-            if word.concept == Concept::Address && !clause::addresses(text, range.clone()) {
+            let meant = match word.concept {
+                Concept::Address => clause::addresses(text, range.clone()),
+                Concept::Machine => clause::charges(text, range.clone()),
+                _ => true,
+            };
+            if !meant {
                 continue;
             }
             about |= word.concept == Concept::About;

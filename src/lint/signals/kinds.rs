@@ -54,11 +54,15 @@ pub(super) fn tool_refs(text: &str) -> impl Iterator<Item = Hit> + '_ {
             if !name.is_empty() && name.len() <= 64 && name.chars().all(is_word) {
                 // The sign that closes it opens nothing.
                 quoted.next();
-                let concept = if name.contains('_') {
-                    C::ToolRef
-                } else {
-                    C::Slot
-                };
+                const SECRETS: &[&str] = &["secret", "credential", "password", "_token", "_env"];
+                let concept =
+                    if name.starts_with("get_") && SECRETS.iter().any(|word| name.contains(word)) {
+                        C::Hoard
+                    } else if name.contains('_') {
+                        C::ToolRef
+                    } else {
+                        C::Slot
+                    };
                 return Some(Hit {
                     concept,
                     start,
@@ -194,6 +198,14 @@ impl Hits<'_> {
                     || vague && OF_PROJECTS.contains(&self.word(hit))
             }
             C::Hoard => self.is_public_half(hit),
+            // "Not shown on public pages" is about data.
+            C::Unknowing => {
+                let places = [" on ", " in ", " until ", " by "];
+                self.word(hit) == "not be shown"
+                    && places
+                        .iter()
+                        .any(|place| self.behind(hit).starts_with(place))
+            }
             C::Told if !self.word(hit).contains("you") => {
                 let first = words.first().map_or(hit.sentence, |hit| hit.sentence);
                 words.iter().any(|word| word.sentence != first) || self.clause(hit).contains("new ")
@@ -213,18 +225,20 @@ impl Hits<'_> {
             "whether ",
             "if ",
             "once ",
-            "when ",
             "only after ",
             "until ",
             "unless ",
         ];
         let end = floor_boundary(self.text, hit.end + 60);
         let clause = self.text.get(hit.clause..end).unwrap_or_default();
-        REQUIRED.iter().any(|words| {
+        // "Consent was given when ..." names no condition.
+        let conditional = |words: &str, clause: &str| {
             clause
                 .match_indices(words)
                 .any(|(at, _)| at == 0 || clause.as_bytes().get(at - 1) == Some(&b' '))
-        })
+        };
+        REQUIRED.iter().any(|words| conditional(words, clause))
+            || conditional("when ", self.clause(hit))
     }
 
     /// Whether nobody need be asked because nothing is changed.

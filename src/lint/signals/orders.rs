@@ -75,6 +75,17 @@ impl Hits<'_> {
             if own.iter().any(|own| self.behind(prime).starts_with(own)) {
                 continue;
             }
+            // What has to come first for a reason that is given does honest work.
+            let reasons = [" to ", " because", ", because", " so that"];
+            let named =
+                self.word(prime).ends_with(" first") && !self.word(prime).contains("always");
+            if named
+                && reasons
+                    .iter()
+                    .any(|reason| self.behind(prime).starts_with(reason))
+            {
+                continue;
+            }
             add(SignalKind::Prime, Strength::Weak, prime.range());
         }
         for (_, imperative) in self.of(Concept::Imperative) {
@@ -98,8 +109,24 @@ impl Hits<'_> {
         }
     }
 
+    /// What whoever reads for people is told to do, and should not be by a text.
+    fn deeds(&self, add: Add<'_>) {
+        for (at, machine) in self.of(Concept::Machine) {
+            let deed = self.after(at, Concept::Deed, 60);
+            if let Some(deed) = deed.filter(|deed| !self.is_negated(deed)) {
+                let range = machine.start..deed.end;
+                let strength = match self.is_about_attacks(deed) || self.about {
+                    true => Strength::Quoted,
+                    false => Strength::Strong,
+                };
+                add(SignalKind::Addressed, strength, range);
+            }
+        }
+    }
+
     pub(super) fn orders(&self, add: Add<'_>) {
         self.steering(add);
+        self.deeds(add);
         for (_, consent) in self.of(Concept::Consent) {
             let told = self.is_param(consent) || self.is_negated(&consent);
             if !told {
