@@ -105,11 +105,11 @@ fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
     };
     signal.strength == Strength::Strong
         && match signal.kind {
-            SignalKind::Conceal => {
+            SignalKind::Conceal | SignalKind::Consent => {
                 let words = words();
                 !words.is_ascii() || WHOM.iter().any(|whom| words.contains(whom))
             }
-            SignalKind::Consent | SignalKind::Execute | SignalKind::Prime => false,
+            SignalKind::Execute | SignalKind::Prime => false,
             _ => true,
         }
 }

@@ -346,6 +346,10 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
     if before.ends_with(['-', '/', '.']) {
         return false;
     }
+    let few = outside
+        .rsplit(['.', '!', '?', ':', ';', '(', '[', '#', '*', '>', '"', ','])
+        .next()
+        .is_some_and(|words| words.split_whitespace().count() <= 2);
     let led = outside
         .rsplit(' ')
         .next()
@@ -357,13 +361,14 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
         let between = rest.get(..at).unwrap_or_default();
         between.split_whitespace().count() <= 3
     });
+    let called = called || begins && rest.starts_with(", ");
     let told = rest
         .split([' ', ','])
         .take(6)
         .any(|word| MODALS.contains(&word));
     let word = text.get(range).unwrap_or_default();
     let many = word.ends_with('s') && begins;
-    (begins || led) && (called || told) || told && word.starts_with("ai") || many
+    (begins || led) && (called || told) || few && called || told && word.starts_with("ai") || many
 }
 
 /// Whether a word for the model stands where one is spoken to: "assistant: ...", "the

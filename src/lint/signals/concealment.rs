@@ -142,7 +142,7 @@ impl Hits<'_> {
                 return None;
             }
             Strength::Doubtful
-        } else if user.concept == Concept::Crowd && !self.is_about_this(verb, user) {
+        } else if user.concept == Concept::Crowd && self.is_of_data(verb, user) {
             // What customers are not to read is, as a rule, of no use to them.
             Strength::Quoted
         } else if self.is_param(negation)
@@ -224,6 +224,17 @@ impl Hits<'_> {
             ]
             .iter()
             .any(|word| next.starts_with(word))
+    }
+
+    /// Whether something of the tool's is named as what is not told: "the internal id to
+    /// customers", unlike "this to customers".
+    fn is_of_data(&self, verb: Hit, user: Hit) -> bool {
+        const THIS: &[&str] = &[
+            "this", "it", "that", "these", "step", "call", "anything", "what",
+        ];
+        let between = self.text.get(verb.end..user.start).unwrap_or_default();
+        let mut words = between.split_whitespace();
+        words.clone().count() >= 2 && !words.any(|word| THIS.contains(&word))
     }
 
     /// Whether it is the step itself that is not shown, and in any case, rather than some

@@ -5,7 +5,7 @@
 //! no fixed wording, so here broad vocabularies are combined, and it counts that several
 //! of them meet in few words and that the reader is asked for it.
 
-use super::SignalKind::{Conceal, Consent, Material};
+use super::SignalKind::{Conceal, Consent, Material, Override};
 use super::Strength::{Doubtful, Strong};
 use super::exfiltration::OF_PROJECTS;
 use super::rows::{ROWS, Row};
@@ -154,6 +154,7 @@ impl Hits<'_> {
             .iter()
             .any(|hit| self.is_denied(*hit) || self.is_param(*hit))
             || self.tells_of_tool(*first)
+            || row.kind == Override && words.iter().any(|hit| self.is_reported(*hit))
             || row.kind == Consent && self.is_required(*first)
             || row.kind == Conceal && self.under_condition(*first) != Strong
             || words.iter().any(|hit| self.is_ordinary(row, words, *hit))
@@ -183,8 +184,51 @@ impl Hits<'_> {
         let near = floor_boundary(before, before.len().saturating_sub(16));
         let near = before.get(near..).unwrap_or_default();
         self.is_negated(&hit)
-            || matches!(hit.concept, C::Hoard | C::Private | C::PrivatePath)
-                && near.contains("not ")
+            || matches!(
+                hit.concept,
+                C::Hoard | C::Private | C::PrivatePath | C::Lapse
+            ) && near.contains("not ")
+            || matches!(hit.concept, C::Hoard | C::Private) && self.is_left_out(hit)
+    }
+
+    /// Whether the material is said to stay where it is: "passwords are not included".
+    fn is_left_out(&self, hit: Hit) -> bool {
+        const STAYS: &[&str] = &[
+            "are not part",
+            "is not part",
+            "are not included",
+            "is not included",
+            "are never",
+            "is never",
+            "are masked",
+            "is masked",
+            "are left out",
+            "is left out",
+            "never leave",
+        ];
+        let rest = self.behind(hit);
+        let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
+        let rest = rest.split(['.', ';']).next().unwrap_or_default();
+        STAYS.iter().any(|words| rest.contains(words))
+    }
+
+    /// Whether the words go on with something of the tool's: "remember the id", "never ask
+    /// customers for card numbers".
+    fn goes_on_with_data(&self, hit: Hit) -> bool {
+        const OF_TOOLS: &str = "id|ids|number|numbers|cursor|name|names|path|paths|handle";
+        let rest = self.behind(hit);
+        let rest = rest.get(..floor_boundary(rest, 32)).unwrap_or_default();
+        let rest = rest.split(['.', ';', ',']).next().unwrap_or_default();
+        if hit.concept == C::Memory {
+            return rest
+                .split(' ')
+                .take(4)
+                .any(|word| is_one_of(OF_TOOLS, word));
+        }
+        let asked = [" confirm", " permission", " approv", " consent"];
+        self.word(hit).ends_with(" ask")
+            && rest.contains(" for ")
+            && !asked.iter().any(|word| rest.contains(word))
     }
 
     /// Whether the file is one that programs are meant to read, or the rules are those of
@@ -198,6 +242,16 @@ impl Hits<'_> {
                     || vague && OF_PROJECTS.contains(&self.word(hit))
             }
             C::Hoard => self.is_public_half(hit),
+            C::Memory | C::Unattended => self.goes_on_with_data(hit),
+            // So is "never mention the internal id".
+            C::Hush => {
+                const OF_DATA: &str = "id|ids|code|codes|password|passwords|token|tokens|price|prices|cost|costs|\
+                    key|keys|number|numbers|internal|salary|margin|secret|secrets|values|credentials";
+                let object = self.behind(hit).split(['.', ';', ',', '!']).next();
+                let object = object.unwrap_or_default().split(' ').take(4);
+                (self.word(hit).contains("not ") || self.word(hit).contains("never "))
+                    && object.into_iter().any(|word| is_one_of(OF_DATA, word))
+            }
             // "Not shown on public pages" is about data.
             C::Unknowing => {
                 let places = [" on ", " in ", " until ", " by "];

@@ -76,9 +76,28 @@ impl Hits<'_> {
                 continue;
             }
             // What has to come first for a reason that is given does honest work.
-            let reasons = [" to ", " because", ", because", " so that"];
+            let reasons = [" to ", " with ", " because", ", because", " so that"];
             let named =
                 self.word(prime).ends_with(" first") && !self.word(prime).contains("always");
+            // "Whenever the user asks for the weather" is what a tool is for.
+            let topics = [
+                " asks",
+                " wants",
+                " needs",
+                " mentions",
+                " requests",
+                " refers",
+                " provides",
+                " has",
+            ];
+            let topical = self.word(prime).ends_with("the user");
+            if topical
+                && topics
+                    .iter()
+                    .any(|topic| self.behind(prime).starts_with(topic))
+            {
+                continue;
+            }
             if named
                 && reasons
                     .iter()
@@ -113,7 +132,7 @@ impl Hits<'_> {
     fn deeds(&self, add: Add<'_>) {
         for (at, machine) in self.of(Concept::Machine) {
             let deed = self.after(at, Concept::Deed, 60);
-            if let Some(deed) = deed.filter(|deed| !self.is_negated(deed)) {
+            if let Some(deed) = deed.filter(|deed| self.is_bidden(machine, *deed)) {
                 let range = machine.start..deed.end;
                 let strength = match self.is_about_attacks(deed) || self.about {
                     true => Strength::Quoted,
@@ -122,6 +141,42 @@ impl Hits<'_> {
                 add(SignalKind::Addressed, strength, range);
             }
         }
+    }
+
+    /// Whether the word before makes an order of the verb: "must forward", "AI: forward",
+    /// unlike "I forward", "was told to forward".
+    fn is_bidden(&self, machine: Hit, deed: Hit) -> bool {
+        const BIDS: &[&str] = &[
+            "and",
+            "then",
+            "please",
+            "kindly",
+            "must",
+            "should",
+            "shall",
+            "now",
+            "first",
+            "may",
+            "also",
+            "silently",
+            "always",
+            "simply",
+            "just",
+            "instead",
+            "or",
+            "next",
+            "immediately",
+            "quietly",
+        ];
+        const BOUND: &[&str] = &["has", "have", "need", "needs", "ought", "are", "is"];
+        let mut words = self.before(deed).split_whitespace().rev();
+        let last = words.next().unwrap_or_default();
+        let bound = words.next().unwrap_or_default();
+        !self.is_negated(&deed)
+            && (last.ends_with([':', ',', '-', ')'])
+                || BIDS.contains(&last)
+                || last == "to" && BOUND.contains(&bound)
+                || machine.end + 1 == deed.start)
     }
 
     pub(super) fn orders(&self, add: Add<'_>) {

@@ -109,6 +109,8 @@ pub(super) const ROWS: &[Row] = &[
         1,
         &[&[C::Hush], &[C::Order, C::Handover]],
     ),
+    row(Conceal, Strong, 1, &[&[C::Unknowing], &[C::Deed]]),
+    row(Conceal, Strong, 1, &[&[C::Lie], &[C::Hush], &[C::Handover]]),
     row(Conceal, Doubtful, 1, &[&[C::Unknowing]]),
     row(
         Conceal,
