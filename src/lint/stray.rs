@@ -258,9 +258,14 @@ fn of_material(text: &Text<'_>, folded: &str, subject: &Subject<'_>) -> Option<S
         .iter()
         .filter(|kind| has(folded, kind.words))
         .peekable();
-    let label = kinds.peek().map_or("private material", |kind| kind.label);
-    let at_home = kinds.any(|kind| is_at_home(kind, subject.narrow()));
-    (!at_home).then(|| Stray::new(text, label, folded, true))
+    let known = kinds.peek().map(|kind| kind.label);
+    // Words of other languages are of no kind here, so any will do.
+    let at_home = match known {
+        Some(_) => kinds.any(|kind| is_at_home(kind, subject.narrow())),
+        None => KINDS.iter().any(|kind| is_at_home(kind, subject.narrow())),
+    };
+    let label = known.unwrap_or("private material");
+    (!at_home).then(|| Stray::new(text, label, folded, known.is_some()))
 }
 
 /// A name that says how much of something is wanted, or that names what no tool needs.

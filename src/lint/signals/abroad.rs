@@ -91,7 +91,8 @@ pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
 /// have.
 fn promote(found: &mut [Found]) {
     let mut telling = found.iter().filter(|(kind, strength, _)| {
-        *strength >= Strength::Doubtful || *kind == SignalKind::Exfiltrate
+        *kind != SignalKind::Material
+            && (*strength >= Strength::Doubtful || *kind == SignalKind::Exfiltrate)
     });
     let first = telling.next().map(|(kind, ..)| *kind);
     if telling.any(|(kind, ..)| Some(*kind) != first) {
@@ -443,6 +444,11 @@ impl Abroad<'_> {
             } else if aimed && self.nearest(at, &all, QUALIFIER_REACH, 0).is_some() {
                 Strength::Weak
             } else {
+                // All of it is what a parameter holds, if this is one.
+                if self.nearest(at, &all, QUALIFIER_REACH, 0).is_some() {
+                    let range = joined(&[private, verb]);
+                    found.push((SignalKind::Material, Strength::Strong, range));
+                }
                 continue;
             };
             found.push((SignalKind::Exfiltrate, strength, joined(&[private, verb])));
@@ -488,6 +494,7 @@ impl Abroad<'_> {
             Concept::Conceal,
             Concept::Untold,
             Concept::OverrideVerb,
+            Concept::Off,
         ];
         for (at, address) in self.hits.of(Concept::Address) {
             if let Some(order) = self.nearest(at, &orders, OBJECT_REACH, 3) {
