@@ -11,8 +11,8 @@ use std::path::Path;
 use mcp_cassette::lint::Options;
 use mcp_cassette::{Severity, lint};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::support::{cassette, message, root, session, write};
@@ -103,6 +103,101 @@ fn no_rate_is_worse_than_the_committed_one() {
     assert!(worse.is_empty(), "worse than before:\n{}", worse.join("\n"));
     let shown = fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(shown, written, "set UPDATE_FIXTURES=1 to write it");
+}
+
+#[test]
+fn an_order_is_found_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lost = Vec::new();
+    let mut orders = 0;
+    for file in ["attacks.jsonl", "dev-attacks.jsonl", "second-attacks.jsonl"] {
+        let described = |entry: &Entry| entry.path == "/description" && is_tool(entry);
+        for entry in entries(file).iter().filter(|entry| described(entry)) {
+            let (worst, rules) = judge(folder.path(), entry);
+            // What is private to a tool depends on what the tool is.
+            if worst < Severity::Error || rules == ["R010"] {
+                continue;
+            }
+            orders += 1;
+            for (surface, object) in elsewhere(&entry.text) {
+                let moved = Entry {
+                    object: RawValue::from_string(object.to_string()).unwrap(),
+                    ..copy(entry)
+                };
+                if judge(folder.path(), &moved).0 < Severity::Warning {
+                    lost.push(format!("{} as {surface}", entry.id));
+                }
+            }
+        }
+    }
+    assert!(orders >= 100, "{orders}");
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+fn is_tool(entry: &Entry) -> bool {
+    let object: Value = serde_json::from_str(entry.object.get()).unwrap();
+    object.get("inputSchema").is_some()
+}
+
+fn copy(entry: &Entry) -> Entry {
+    Entry {
+        id: entry.id.clone(),
+        surface: entry.surface.clone(),
+        text: entry.text.clone(),
+        path: entry.path.clone(),
+        lang: entry.lang.clone(),
+        difficulty: entry.difficulty.clone(),
+        technique: entry.technique.clone(),
+        why_suspicious: entry.why_suspicious.clone(),
+        object: entry.object.clone(),
+    }
+}
+
+/// The text in the other places of definitions and of requests.
+fn elsewhere(text: &str) -> Vec<(&'static str, Value)> {
+    let tool = |schema: Value| json!({"name": "a", "description": "Adds.", "inputSchema": schema});
+    let parameter =
+        |parameter: Value| tool(json!({"type": "object", "properties": {"b": parameter}}));
+    let message = json!([{"role": "user", "content": {"type": "text", "text": text}}]);
+    vec![
+        (
+            "parameter",
+            parameter(json!({"type": "string", "description": text})),
+        ),
+        ("enum", parameter(json!({"enum": ["c", text]}))),
+        ("default", parameter(json!({"default": text}))),
+        ("example", parameter(json!({"examples": [text]}))),
+        ("comment", tool(json!({"type": "object", "$comment": text}))),
+        (
+            "title",
+            json!({"name": "a", "title": text, "inputSchema": {"type": "object"}}),
+        ),
+        (
+            "instructions",
+            json!({"serverInfo": {"name": "a", "version": "1"}, "instructions": text}),
+        ),
+        ("prompt", json!({"name": "a", "description": text})),
+        (
+            "argument",
+            json!({"name": "a", "arguments": [{"name": "b", "description": text}]}),
+        ),
+        (
+            "template",
+            json!({"uriTemplate": "a://{b}", "name": "b", "description": text}),
+        ),
+        (
+            "sampling",
+            json!({"method": "sampling/createMessage", "params": {"messages": message}}),
+        ),
+        (
+            "system prompt",
+            json!({"method": "sampling/createMessage", "params": {"systemPrompt": text}}),
+        ),
+        (
+            "elicitation",
+            json!({"method": "elicitation/create", "params": {"message": text}}),
+        ),
+    ]
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
                 let words = words();
                 !words.is_ascii() || WHOM.iter().any(|whom| words.contains(whom))
             }
-            SignalKind::Execute | SignalKind::Prime => false,
+            SignalKind::Execute => false,
             _ => true,
         }
 }
