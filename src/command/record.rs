@@ -132,6 +132,7 @@ fn session(
             recorder: RecorderOptions {
                 transport: Transport::Stdio,
                 recorded_at: context.now.clone(),
+                server_url: None,
                 redactor,
                 max_message: options.max_message,
                 earlier: None,
