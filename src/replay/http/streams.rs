@@ -64,8 +64,9 @@ struct Stream {
     /// How many at the end of the log have been sent to nobody.
     unsent: usize,
     kept: usize,
-    /// How many messages were said.
+    /// How many messages were said, and how many events there were.
     said: u64,
+    events: u64,
     cut_after: Option<u64>,
     /// It is over, and whether it was cut.
     ended: Option<bool>,
@@ -159,6 +160,15 @@ impl Streams {
         stream.head.content_type = recorded.or(default.map(str::to_owned));
         if manner.framing == Framing::Sse {
             self.begin(key, rows);
+        }
+    }
+
+    /// A POST is answered with an error of ours.
+    pub(in crate::replay) fn prepare_error(&mut self, number: u32, status: u16) {
+        let stream = self.open.get_mut(&Key::Post(number));
+        if let Some(stream) = stream.filter(|stream| !stream.prepared) {
+            stream.prepared = true;
+            stream.head.status = status;
         }
     }
 
@@ -287,6 +297,11 @@ impl Streams {
             let lane = Lane::Post(number);
             self.out.push_back(Action::Respond { lane, head, body });
         }
+    }
+
+    /// Answers a request that has no stream.
+    pub(in crate::replay) fn respond(&mut self, lane: Lane, head: ResponseHead, body: Vec<u8>) {
+        self.out.push_back(Action::Respond { lane, head, body });
     }
 
     /// A connection is gone. Gives the POST whose client is not there any more.
@@ -517,9 +532,10 @@ impl Stream {
         self.cut_after.is_some_and(|after| self.said >= after)
     }
 
-    fn framed(&self, event: Option<&StreamEvent>, data: &[u8]) -> Framed {
+    fn framed(&mut self, event: Option<&StreamEvent>, data: &[u8]) -> Framed {
         let recorded = event.and_then(|event| event.id.clone());
-        let number = self.log.len() + usize::try_from(self.said).unwrap_or(0);
+        self.events += 1;
+        let number = self.events;
         let made_up = || format!("mcc-{number}");
         let id = recorded.or_else(|| self.keeps.then(made_up));
         let mut bytes = Vec::with_capacity(data.len() + 64);
