@@ -309,7 +309,9 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         let initialized = |session: &Session| session.initialize.is_some();
         let sessions = self.plan.sessions.iter().enumerate();
         let greeted = sessions.filter(|(_, session)| initialized(session));
-        self.plan.greeted = greeted.map(|(at, _)| u32::try_from(at).unwrap_or(NONE)).collect();
+        self.plan.greeted = greeted
+            .map(|(at, _)| u32::try_from(at).unwrap_or(NONE))
+            .collect();
         self.plan.endpoints = self.has_endpoints();
         self.plan.era = match self.modern && !self.plan.sessions.iter().any(initialized) {
             true => Era::Modern,
@@ -321,7 +323,11 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     /// Whether the answer to the first `initialize` came on a GET that was there before: the
     /// transport of 2024-11-05.
     fn has_endpoints(&self) -> bool {
-        let mut greetings = self.plan.sessions.iter().filter_map(|session| session.initialize);
+        let mut greetings = self
+            .plan
+            .sessions
+            .iter()
+            .filter_map(|session| session.initialize);
         let greeting = greetings.find_map(|at| self.plan.playlists.get(at as usize));
         let answer = greeting.and_then(|it| self.cassette.rows.get(it.answer as usize));
         let Some(answer) = answer.filter(|_| self.plan.rows.over_http) else {
@@ -436,7 +442,9 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             None => 0,
         });
         let row_of = self.cassette.rows.get(row as usize);
-        let http = row_of.and_then(|row| row.exchange).filter(|_| self.plan.rows.over_http);
+        let http = row_of
+            .and_then(|row| row.exchange)
+            .filter(|_| self.plan.rows.over_http);
         self.plan.playlists.push(Playlist {
             begins: row,
             answer: NONE,

@@ -388,7 +388,8 @@ impl Reader<'_> {
         let Some(status) = self.number(param("status"), "status", 200, 599)? else {
             return wrong(node.span, "an http_status has no `status` in `params`");
         };
-        let retry_after = self.number(param("retry_after"), "retry_after", 0, i64::from(u32::MAX))?;
+        let retry_after =
+            self.number(param("retry_after"), "retry_after", 0, i64::from(u32::MAX))?;
         let body = match param("body") {
             Some(body) => Some(self.string(body, "`body`")?),
             None => None,

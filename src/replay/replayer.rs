@@ -3,8 +3,8 @@
 use super::batch::Batches;
 use super::faults::Overlay;
 use super::forward::Upstream;
-use super::plan::{Plan, Request};
 use super::http::{Key, Streams, To};
+use super::plan::{Plan, Request};
 use super::playing::{Stage, Step};
 use super::session::Live;
 use super::{Action, Options, Pace, Summary};

@@ -38,23 +38,21 @@ const UNKNOWN_SESSION: Refusal = Refusal {
 
 impl Replayer {
     /// Takes a POST with all of its body.
-    pub(crate) fn post(
-        &mut self,
-        now: Duration,
-        number: u32,
-        head: &RequestHead<'_>,
-        body: &[u8],
-    ) {
+    pub(crate) fn post(&mut self, now: Duration, number: u32, head: &RequestHead<'_>, body: &[u8]) {
         let lane = Lane::Post(number);
         self.streams.open(number, 0);
         let text = std::str::from_utf8(body).ok();
-        let text = text.filter(|text| text.len() < MAX_INPUT && crate::replay::requests::is_json(text));
+        let text =
+            text.filter(|text| text.len() < MAX_INPUT && crate::replay::requests::is_json(text));
         let Some(text) = text else {
-            return self.turn_away(number, &Refusal {
-                status: 400,
-                code: code::PARSE_ERROR,
-                message: "mcp-cassette: the body is not JSON",
-            });
+            return self.turn_away(
+                number,
+                &Refusal {
+                    status: 400,
+                    code: code::PARSE_ERROR,
+                    message: "mcp-cassette: the body is not JSON",
+                },
+            );
         };
         let asks = Asks::read(text);
         match self.session_for(head, &asks) {
@@ -68,7 +66,8 @@ impl Replayer {
         }
         if self.plan.endpoints {
             // The answers come on the stream that the session has.
-            self.streams.refuse(number, ResponseHead::of(202), Vec::new());
+            self.streams
+                .refuse(number, ResponseHead::of(202), Vec::new());
         }
         self.receive(now, lane, body);
         self.streams.belongs(number, self.speaking);
@@ -90,15 +89,17 @@ impl Replayer {
         if self.plan.endpoints {
             return self.open_endpoint(lane);
         }
-        if let Some(status) = self.plan.rows.get_refusal(&self.cassette) {
+        let session = self.session_of(head.session);
+        let asked_for = head.last_event_id;
+        let resumed = session.as_ref().ok().zip(asked_for);
+        let resumed = resumed.and_then(|(live, id)| self.streams.with_event(*live, id));
+        if let (None, Some(status)) = (resumed, self.plan.rows.get_refusal(&self.cassette)) {
             return self.no_such_method(lane, status);
         }
-        let live = match self.session_of(head.session) {
+        let live = match session {
             Ok(live) => live,
             Err(refusal) => return self.turn_away_from(lane, &refusal),
         };
-        let asked_for = head.last_event_id;
-        let resumed = asked_for.and_then(|id| self.streams.with_event(live, id));
         let key = resumed.unwrap_or_else(|| self.besides(live));
         if let (Key::Besides(_), Some(live)) = (key, self.sessions.get_mut(live as usize)) {
             live.gets += 1;
@@ -122,7 +123,8 @@ impl Replayer {
             Ok(live) => {
                 self.end_session(live);
                 let status = recorded.filter(|status| *status < 300).unwrap_or(200);
-                self.streams.respond(lane, ResponseHead::of(status), Vec::new());
+                self.streams
+                    .respond(lane, ResponseHead::of(status), Vec::new());
             }
             Err(refusal) => self.turn_away_from(lane, &refusal),
         }
@@ -146,6 +148,13 @@ impl Replayer {
     /// A new session: the one that was begun without `initialize`, or one more.
     pub(in crate::replay) fn new_session(&mut self) -> u32 {
         self.lobby.take().unwrap_or_else(|| self.add_session())
+    }
+
+    /// The id of the session that was begun last.
+    #[cfg(test)]
+    pub(in crate::replay) fn ids_for_tests(&self) -> String {
+        let latest = self.ids.iter().max_by_key(|(_, live)| **live);
+        latest.map(|(id, _)| id.clone()).unwrap_or_default()
     }
 
     fn add_session(&mut self) -> u32 {
@@ -173,7 +182,11 @@ impl Replayer {
         let recorded_at = self.cassette.recorded_at();
         let what = format!("{}/{live}", recorded_at.as_deref().unwrap_or_default());
         let digest = Sha256::digest(what.as_bytes());
-        let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = digest
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let id = format!("mcc-{hex}");
         if let Some(session) = self.sessions.get_mut(live as usize) {
             session.id = Some(id.clone());
@@ -259,7 +272,8 @@ impl Replayer {
         self.streams.attach(lane, key, None, &self.plan.rows);
         let session = self.sessions.get(live as usize);
         let id = session.and_then(|live| live.id.clone()).unwrap_or_default();
-        self.streams.name(lane, "endpoint", &format!("{ENDPOINT}{id}"));
+        self.streams
+            .name(lane, "endpoint", &format!("{ENDPOINT}{id}"));
     }
 
     /// Faults that leave nothing of the recorded response.

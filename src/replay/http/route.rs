@@ -105,17 +105,12 @@ impl Replayer {
         let (session, seen) = session.map_or((0, 0), |live| (live.session, live.gets));
         let exchange = self.plan.rows.get_of(session, seen);
         let facts = self.plan.rows.facts(exchange);
-        let keeps = facts.is_some_and(|facts| facts.has_ids() || facts.goes_on());
+        let keeps = facts.is_some_and(super::rows::Facts::has_ids);
         self.streams.besides(live, exchange, keeps)
     }
 
     /// Where a message of a playlist goes.
-    pub(in crate::replay) fn route(
-        &self,
-        playing: &Playing,
-        playlist: &Playlist,
-        at: u32,
-    ) -> To {
+    pub(in crate::replay) fn route(&self, playing: &Playing, playlist: &Playlist, at: u32) -> To {
         let rows = &self.plan.rows;
         let row = self.cassette.rows.get(at as usize);
         let other = row.and_then(|row| row.exchange);
@@ -155,7 +150,11 @@ impl Replayer {
     }
 
     /// The live `subscriptions/listen` that stands for the recorded exchange: its lane and id.
-    pub(in crate::replay) fn listener(&self, live: u32, exchange: u32) -> Option<&(Lane, Box<str>)> {
+    pub(in crate::replay) fn listener(
+        &self,
+        live: u32,
+        exchange: u32,
+    ) -> Option<&(Lane, Box<str>)> {
         let live = self.sessions.get(live as usize)?;
         live.listening.get(&exchange)
     }
@@ -193,7 +192,12 @@ impl Replayer {
     }
 
     /// Prepares the response to a POST, as it was recorded. `false` if a fault has answered it.
-    pub(in crate::replay) fn prepare(&mut self, exchange: u32, asked: Asked<'_>, fault: Option<&Fault>) -> bool {
+    pub(in crate::replay) fn prepare(
+        &mut self,
+        exchange: u32,
+        asked: Asked<'_>,
+        fault: Option<&Fault>,
+    ) -> bool {
         let (Lane::Post(number), Some(&playlist)) =
             (asked.lane, self.plan.playlists.get(exchange as usize))
         else {
@@ -238,7 +242,10 @@ impl Replayer {
         if asked.method == method::LISTEN {
             return Framing::Sse;
         }
-        let items = self.plan.items.get(playlist.first as usize..playlist.end as usize);
+        let items = self
+            .plan
+            .items
+            .get(playlist.first as usize..playlist.end as usize);
         let over_http = self.plan.rows.over_http;
         let own = items.unwrap_or_default().iter().filter(|&&at| {
             let row = self.cassette.rows.get(at as usize);

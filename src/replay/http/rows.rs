@@ -159,7 +159,11 @@ impl Rows {
                 false => Some(405),
             };
         }
-        Some(self.status_of("GET").filter(|status| *status >= 400).unwrap_or(405))
+        Some(
+            self.status_of("GET")
+                .filter(|status| *status >= 400)
+                .unwrap_or(405),
+        )
     }
 
     /// What a DELETE was answered with, if there was one.

@@ -324,11 +324,21 @@ impl Streams {
 
     /// The stream of a session with an event of that id.
     pub(in crate::replay) fn with_event(&self, live: u32, id: &str) -> Option<Key> {
-        let has = |stream: &Stream| stream.log.iter().any(|entry| entry.id.as_deref() == Some(id));
+        let has = |stream: &Stream| {
+            stream
+                .log
+                .iter()
+                .any(|entry| entry.id.as_deref() == Some(id))
+        };
         let mut of_session = self.open.iter().filter(|(_, stream)| stream.live == live);
         // Of streams that replay the same recorded one, the youngest has them.
         let mut found: Vec<&Key> = Vec::new();
-        found.extend(of_session.by_ref().filter(|(_, it)| has(it)).map(|(key, _)| key));
+        found.extend(
+            of_session
+                .by_ref()
+                .filter(|(_, it)| has(it))
+                .map(|(key, _)| key),
+        );
         let number = |key: &&Key| match key {
             Key::Besides(_) => 0,
             Key::Post(number) => *number,
@@ -367,7 +377,12 @@ impl Streams {
         head.content_type = Some(EVENTS.to_owned());
         self.out.push_back(Action::Begin { lane, head });
         let sent = stream.log.len() - stream.unsent;
-        let known = |id: &str| stream.log.iter().rposition(|it| it.id.as_deref() == Some(id));
+        let known = |id: &str| {
+            stream
+                .log
+                .iter()
+                .rposition(|it| it.id.as_deref() == Some(id))
+        };
         let from = after.and_then(known).map_or(sent, |at| at + 1);
         let mut asked = Vec::new();
         for (at, entry) in stream.log.iter().enumerate().skip(from.min(sent)) {
@@ -485,9 +500,13 @@ impl Streams {
                     self.out.push_back(Action::Begin { lane, head });
                     self.out.push_back(Action::End { lane, cut });
                 } else {
-                    let head = ResponseHead {
-                        content_type: None,
-                        ..head
+                    // A body of JSON that is none was taken back, or never recorded.
+                    let head = match stream.framing {
+                        Framing::Json => ResponseHead::of(202),
+                        Framing::Sse | Framing::None => ResponseHead {
+                            content_type: None,
+                            ..head
+                        },
                     };
                     let body = Vec::new();
                     self.out.push_back(Action::Respond { lane, head, body });

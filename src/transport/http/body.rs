@@ -93,7 +93,10 @@ pub(super) async fn read_body<'b>(
             Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
             Ok(None) => return Ok(read),
             Ok(Some(Err(_))) => {
-                return Err((StatusCode::BAD_REQUEST, "the body is not what the head says"));
+                return Err((
+                    StatusCode::BAD_REQUEST,
+                    "the body is not what the head says",
+                ));
             }
             Ok(Some(Ok(frame))) => {
                 if let Some(data) = frame.data_ref() {

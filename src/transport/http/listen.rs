@@ -237,7 +237,15 @@ fn room_for_connections() -> usize {
     const KEPT: u64 = 64;
     #[cfg(unix)]
     {
-        use rustix::process::{Resource, getrlimit};
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limits = getrlimit(Resource::Nofile);
+        let most = u64::try_from(MOST_CONNECTIONS).unwrap_or(u64::MAX) + KEPT;
+        let raised = limits.maximum.map_or(most, |maximum| maximum.min(most));
+        if limits.current.is_some_and(|current| current < raised) {
+            limits.current = Some(raised);
+            // Where that is not allowed, there is less room.
+            let _ = setrlimit(Resource::Nofile, limits);
+        }
         if let Some(limit) = getrlimit(Resource::Nofile).current {
             let room = usize::try_from(limit.saturating_sub(KEPT)).unwrap_or(MOST_CONNECTIONS);
             return room.clamp(16, MOST_CONNECTIONS);

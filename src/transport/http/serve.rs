@@ -167,7 +167,10 @@ impl Shared {
         if state.over {
             self.stop.send_replace(true);
         }
-        if state.due.is_some_and(|due| before.is_none_or(|before| due < before)) {
+        if state
+            .due
+            .is_some_and(|due| before.is_none_or(|before| due < before))
+        {
             self.earlier.notify_one();
         }
     }
@@ -275,7 +278,10 @@ async fn keep_time(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     if !shared.knows(parts.uri.path()) {
-        return plain(StatusCode::NOT_FOUND, "there is nothing at this path; the recording is at /mcp");
+        return plain(
+            StatusCode::NOT_FOUND,
+            "there is nothing at this path; the recording is at /mcp",
+        );
     }
     let is_post = parts.method == Method::POST;
     if !is_post && parts.method != Method::GET && parts.method != Method::DELETE {

@@ -57,11 +57,7 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Only `events` have comments.
-    pub(super) fn new(
-        chunks: mpsc::UnboundedReceiver<Chunk>,
-        gone: Gone,
-        events: bool,
-    ) -> Stream {
+    pub(super) fn new(chunks: mpsc::UnboundedReceiver<Chunk>, gone: Gone, events: bool) -> Stream {
         Stream {
             chunks,
             gone,

@@ -63,7 +63,10 @@ mod tests {
 
     #[test]
     fn an_event_has_its_name_id_time_and_data() {
-        assert_eq!(written(Event::default(), "{}"), "event: message\ndata: {}\n\n");
+        assert_eq!(
+            written(Event::default(), "{}"),
+            "event: message\ndata: {}\n\n"
+        );
         let event = Event {
             name: Some("endpoint"),
             id: Some("7_a"),
