@@ -53,6 +53,8 @@ pub(super) struct Stream {
     chunks: mpsc::UnboundedReceiver<Chunk>,
     gone: Gone,
     silence: Option<Pin<Box<Sleep>>>,
+    /// What breaks the response off, when all before it is on its way.
+    broken: Option<BodyError>,
 }
 
 impl Stream {
@@ -62,6 +64,7 @@ impl Stream {
             chunks,
             gone,
             silence: events.then(|| Box::pin(sleep(SILENCE))),
+            broken: None,
         }
     }
 }
@@ -74,6 +77,10 @@ impl Body for Stream {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(error) = self.broken.take() {
+            self.gone.forget();
+            return Poll::Ready(Some(Err(error)));
+        }
         let next = self.chunks.poll_recv(context);
         let said = match next {
             Poll::Ready(None) => {
@@ -81,8 +88,11 @@ impl Body for Stream {
                 return Poll::Ready(None);
             }
             Poll::Ready(Some(Err(error))) => {
-                self.gone.forget();
-                return Poll::Ready(Some(Err(error)));
+                // An error has hyper drop what it has not written yet, which it does when there is
+                // nothing more for the moment.
+                self.broken = Some(error);
+                context.waker().wake_by_ref();
+                return Poll::Pending;
             }
             Poll::Ready(Some(Ok(bytes))) => bytes,
             Poll::Pending => {
