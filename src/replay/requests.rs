@@ -121,6 +121,7 @@ impl Replayer {
     fn message(&mut self, now: Duration, lane: Lane, text: &str, span: Span, batch: Option<u32>) {
         let envelope = Envelope::read(text, span);
         let role = envelope.role();
+        self.messages += 1;
         if batch.is_none() && matches!(role, Role::Request | Role::Unclassified | Role::Raw) {
             self.expect(lane);
         }

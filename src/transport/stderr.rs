@@ -4,7 +4,7 @@
 //! traffic nor the server that logs.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,7 +35,35 @@ struct State {
     last_progress: Instant,
     /// Whether what was last queued ended a line.
     at_line_start: bool,
+    /// The line at the bottom of a terminal that is written anew all the time; empty if there is none.
+    status: String,
     gone: bool,
+}
+
+/// To the beginning of the line, and nothing on it.
+const WIPE: &str = "\r\u{1b}[K";
+
+impl State {
+    fn line(&mut self, text: &str) {
+        if !self.status.is_empty() {
+            self.waiting.extend(WIPE.as_bytes());
+        } else if !self.at_line_start {
+            self.waiting.push_back(b'\n');
+        }
+        self.waiting.extend(text.as_bytes());
+        self.waiting.push_back(b'\n');
+        self.waiting.extend(self.status.as_bytes());
+        self.at_line_start = true;
+    }
+
+    fn status(&mut self, text: &str) {
+        if self.status == text {
+            return;
+        }
+        self.waiting.extend(WIPE.as_bytes());
+        self.waiting.extend(text.as_bytes());
+        text.clone_into(&mut self.status);
+    }
 }
 
 impl Stderr {
@@ -51,6 +79,7 @@ impl Stderr {
                 writing: 0,
                 last_progress: Instant::now(),
                 at_line_start: true,
+                status: String::new(),
                 gone: false,
             }),
             filled: Condvar::new(),
@@ -65,14 +94,24 @@ impl Stderr {
 
     /// Writes a line of our own, which begins on a line of its own.
     pub(crate) fn line(&self, text: &str) {
-        let mut state = self.shared.lock();
-        if !state.at_line_start {
-            state.waiting.push_back(b'\n');
-        }
-        state.waiting.extend(text.as_bytes());
-        state.waiting.push_back(b'\n');
-        state.at_line_start = true;
+        self.shared.lock().line(text);
         self.shared.filled.notify_one();
+    }
+
+    /// Whether somebody sees a line that is written anew all the time.
+    pub(crate) fn is_terminal() -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Shows a line at the bottom of a terminal, in the place of the one before; an empty one
+    /// leaves nothing. Other lines come above it.
+    pub(crate) fn status(&self, text: &str) {
+        let mut state = self.shared.lock();
+        // A terminal that takes nothing shows an old one.
+        if state.waiting.len() < LIMIT {
+            state.status(text);
+            self.shared.filled.notify_one();
+        }
     }
 
     /// Passes bytes on as they are.
@@ -150,5 +189,32 @@ impl Shared {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_above_the_status_which_is_wiped_in_the_end() {
+        let mut state = State {
+            waiting: VecDeque::new(),
+            writing: 0,
+            last_progress: Instant::now(),
+            at_line_start: true,
+            status: String::new(),
+            gone: false,
+        };
+        state.line("a");
+        state.status("1 of 2");
+        state.status("1 of 2");
+        state.line("b");
+        state.status("2 of 2");
+        state.status("");
+        state.line("c");
+        let written: Vec<u8> = state.waiting.into_iter().collect();
+        let expected = format!("a\n{WIPE}1 of 2{WIPE}b\n1 of 2{WIPE}2 of 2{WIPE}c\n");
+        assert_eq!(String::from_utf8_lossy(&written), expected);
     }
 }

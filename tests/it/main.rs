@@ -47,6 +47,7 @@ mod serve_http_hostile;
 mod serve_recordings;
 mod serve_usage;
 mod session;
+mod session_http;
 mod signals;
 mod support;
 mod usage;

@@ -50,11 +50,7 @@ impl Site {
     }
 
     pub(crate) fn connect(&self) -> Wire {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        Wire {
-            stream: BufReader::new(stream),
-        }
+        Wire::to(self.port)
     }
 
     /// Posts a body on a connection of its own.
@@ -129,6 +125,14 @@ impl Answer {
 }
 
 impl Wire {
+    pub(crate) fn to(port: u16) -> Wire {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        Wire {
+            stream: BufReader::new(stream),
+        }
+    }
+
     pub(crate) fn say(&mut self, text: &str) {
         // A server that has had enough closes, which is what a test then hears.
         let _ = self.stream.get_mut().write_all(text.as_bytes());

@@ -64,6 +64,7 @@ impl Replayer {
 
     /// Hands a message to its stream; gives what a shell over stdio is to say.
     pub(in crate::replay) fn deliver(&mut self, said: Said) -> Option<Action> {
+        self.messages += 1;
         match said.to {
             To::Stdio => {
                 if said.asks {

@@ -16,5 +16,5 @@ mod upstream;
 
 pub(crate) use listen::Listener;
 pub(crate) use record::{Ended, Plan, Recorded, record};
-pub(crate) use serve::{serve, url};
+pub(crate) use serve::{Watcher, serve, url};
 pub(crate) use upstream::{Hidden, Upstream, UpstreamError, UpstreamOptions};

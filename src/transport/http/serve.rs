@@ -5,10 +5,11 @@
 //! beside them does the same at the moments at which something is due.
 
 use super::body::{Budget, read_body};
+use super::headers::{LAST_EVENT, SESSION, VERSION};
 use super::listen::{self, Body, BodyError, Listener, broken, plain, stopped, whole};
 use super::stream::{Gone, Stream};
 use crate::replay::http::{RequestHead, ResponseHead};
-use crate::replay::{Action, Replayer};
+use crate::replay::{Action, Replayer, Tally};
 use crate::transport::signals::{self, Signal};
 use crate::transport::stdio::{Notice, Served};
 use crate::wire::lane::Lane;
@@ -25,15 +26,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
 /// How URLs of the transport of 2024-11-05 name a session.
 const SESSION_PARAMETERS: [&str; 2] = ["sessionId", "session_id"];
 /// The path that is always there.
 pub(crate) const PATH: &str = "/mcp";
+
+/// Is told how far it is, a few times a second.
+pub(crate) type Watcher = Box<dyn Fn(Tally) + Send>;
 
 /// The next bytes of a response, or what breaks it off.
 pub(super) type Chunk = Result<Bytes, BodyError>;
@@ -48,6 +49,7 @@ pub(crate) fn serve(
     listener: Listener,
     path: Option<String>,
     notice: Notice,
+    watcher: Option<Watcher>,
 ) -> io::Result<Served> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -73,12 +75,16 @@ pub(crate) fn serve(
     signals::watch(move |signal| on_signal.signal_came(signal))?;
     let served = runtime.block_on(async {
         let clock = tokio::spawn(keep_time(Arc::clone(&shared), stopping.clone()));
+        let watch = watcher.map(|watcher| tokio::spawn(keep_told(Arc::clone(&shared), watcher)));
         let handler = {
             let shared = Arc::clone(&shared);
             move |request| answer(Arc::clone(&shared), request)
         };
         let served = listener.serve(handler, stopping).await;
         clock.abort();
+        if let Some(watch) = watch {
+            watch.abort();
+        }
         served
     });
     runtime.shutdown_background();
@@ -275,6 +281,17 @@ async fn keep_time(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
     }
 }
 
+/// Tells whoever watches how far it is.
+async fn keep_told(shared: Arc<Shared>, watcher: Watcher) {
+    /// Between two looks.
+    const PAUSE: Duration = Duration::from_millis(200);
+    loop {
+        let tally = shared.state().core.tally();
+        watcher(tally);
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     if !shared.knows(parts.uri.path()) {
@@ -345,16 +362,16 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
 }
 
 fn head<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> RequestHead<'a> {
-    let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let accepts = headers.get_all(ACCEPT).iter();
     let accepts = accepts.filter_map(|value| value.to_str().ok());
     let events = ["text/event-stream", "text/*", "*/*"];
     RequestHead {
-        session: value(SESSION_ID),
-        version: value(PROTOCOL_VERSION),
-        method: value(MCP_METHOD),
-        name: value(MCP_NAME),
-        last_event_id: value(LAST_EVENT_ID),
+        session: value(SESSION),
+        version: value(VERSION),
+        method: value(METHOD),
+        name: value(NAME),
+        last_event_id: value(LAST_EVENT),
         accepts_events: accepts
             .flat_map(|value| value.split(','))
             .map(essence)
@@ -389,14 +406,14 @@ fn response(head: ResponseHead, body: Body) -> Response<Body> {
     let status = StatusCode::from_u16(head.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    let mut set = |name, value: Option<&str>| {
+    let mut set = |name: HeaderName, value: Option<&str>| {
         // What a recording says may be no header.
         if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
             headers.insert(name, value);
         }
     };
     set(CONTENT_TYPE, head.content_type.as_deref());
-    set(SESSION_ID, head.session.as_deref());
+    set(HeaderName::from_static(SESSION), head.session.as_deref());
     set(ALLOW, head.allow);
     let after = head.retry_after.map(|seconds| seconds.to_string());
     set(RETRY_AFTER, after.as_deref());
