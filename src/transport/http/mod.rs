@@ -11,5 +11,5 @@ mod record;
 mod tap;
 mod upstream;
 
-pub(crate) use record::{Ended, Plan, Recorded, record};
-pub(crate) use upstream::{Hidden, Upstream, UpstreamError, UpstreamOptions};
+pub(crate) use record::{Ended, Plan, record};
+pub(crate) use upstream::{Hidden, Upstream, UpstreamOptions};
