@@ -2,6 +2,8 @@
 
 mod episodes;
 mod faults;
+mod http;
+mod http_faults;
 mod matching;
 mod sessions;
 mod timing;
@@ -90,6 +92,7 @@ impl Player {
                     return said;
                 }
                 Action::Idle => return said,
+                other => panic!("that is for HTTP: {other:?}"),
             }
         }
     }

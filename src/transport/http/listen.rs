@@ -14,7 +14,6 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -184,10 +183,14 @@ where
                 Err(refusal) => Err(refusal),
             };
             async move {
-                Ok::<_, Infallible>(match answered {
+                let response = match answered {
                     Ok(response) => response.await,
                     Err(refusal) => plain(refusal.status, refusal.reason),
-                })
+                };
+                match response.extensions().get::<Broken>() {
+                    None => Ok(response),
+                    Some(_) => Err(io::Error::from(io::ErrorKind::ConnectionAborted)),
+                }
             }
         });
         let builder = builder();
@@ -234,13 +237,32 @@ fn room_for_connections() -> usize {
     const KEPT: u64 = 64;
     #[cfg(unix)]
     {
-        use rustix::process::{Resource, getrlimit};
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limits = getrlimit(Resource::Nofile);
+        let most = u64::try_from(MOST_CONNECTIONS).unwrap_or(u64::MAX) + KEPT;
+        let raised = limits.maximum.map_or(most, |maximum| maximum.min(most));
+        if limits.current.is_some_and(|current| current < raised) {
+            limits.current = Some(raised);
+            // Where that is not allowed, there is less room.
+            let _ = setrlimit(Resource::Nofile, limits);
+        }
         if let Some(limit) = getrlimit(Resource::Nofile).current {
             let room = usize::try_from(limit.saturating_sub(KEPT)).unwrap_or(MOST_CONNECTIONS);
             return room.clamp(16, MOST_CONNECTIONS);
         }
     }
     MOST_CONNECTIONS
+}
+
+/// Marks the response that is none.
+#[derive(Clone)]
+struct Broken;
+
+/// No response: the connection is closed without one, or its HTTP/2 stream reset.
+pub(crate) fn broken() -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::new()));
+    response.extensions_mut().insert(Broken);
+    response
 }
 
 /// A body that is there as a whole.
