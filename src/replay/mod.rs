@@ -14,6 +14,8 @@ mod greeting;
 pub(crate) mod http;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod laws;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod laws_http;
 mod plan;
 mod playing;
 mod raw;

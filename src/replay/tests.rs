@@ -168,4 +168,11 @@ proptest::proptest! {
     ) {
         super::laws::check(&bytes);
     }
+
+    #[test]
+    fn the_laws_hold_for_made_up_clients_over_http(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..240),
+    ) {
+        super::laws_http::check(&bytes);
+    }
 }
