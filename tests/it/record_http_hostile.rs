@@ -231,15 +231,18 @@ fn a_server_that_speaks_nonsense_is_an_error_for_the_client_alone() {
             "",
             &format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"{shape}\"}}"),
         );
-        let head = wire.head().expect(shape);
-        assert!([200, 502].contains(&head.status), "{shape}: {head:?}");
-        if head.status == 200 {
-            wire.rest_or_whole();
+        // What breaks off at once may take the head of the answer with it.
+        if let Some(head) = wire.head() {
+            assert!([200, 502].contains(&head.status), "{shape}: {head:?}");
+            wire.drain();
         }
     }
     still_works(proxy, &origin);
-    let rows = load(folder.path());
-    assert!(rows.messages().len() >= 9);
+    let cassette = load(folder.path());
+    let asked = cassette
+        .messages()
+        .filter(|message| message.kind() == Kind::Request);
+    assert_eq!(asked.count(), 7);
 }
 
 #[test]

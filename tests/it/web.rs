@@ -218,7 +218,7 @@ impl Wire {
     }
 
     /// Takes what is left of a body, however it ends.
-    pub(crate) fn rest_or_whole(&mut self) {
+    pub(crate) fn drain(&mut self) {
         let short = Some(Duration::from_millis(200));
         self.stream
             .get_ref()

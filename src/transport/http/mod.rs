@@ -17,4 +17,5 @@ mod upstream;
 pub(crate) use listen::Listener;
 pub(crate) use record::{Ended, Plan, record};
 pub(crate) use serve::{serve, url};
+pub(crate) use tap::Count;
 pub(crate) use upstream::{Hidden, Upstream, UpstreamOptions};
