@@ -7,7 +7,9 @@
 //! Two things are measured, for recordings of 1,000, 10,000 and 100,000 calls: the median time of
 //! a call, beside a server that sends each line back as it is, and the time from the start of the
 //! process to the first answer, beside a process that reads the file and runs `serde_json`'s
-//! `IgnoredAny` over it. With `MCP_CASSETTE_0_4_0` naming the executable of mcp-cassette 0.4.0
+//! `IgnoredAny` over it. On Linux the calls are timed on one processor for client and server, since
+//! otherwise it is luck whether a server is woken on the client's processor, and waking an idle
+//! one takes twenty times as long as any answer. With `MCP_CASSETTE_0_4_0` naming the executable of mcp-cassette 0.4.0
 //! for Python, it takes part. Contestants take turns in each round; the ratios of one run are
 //! what counts.
 
@@ -202,6 +204,7 @@ fn compare() {
         &servers,
         rounds,
         |contestant, round| {
+            let processors = OneProcessor::keep();
             let mut session = Session::start(&contestant.command);
             session.ask(&initialize());
             let step = contestant.calls / CALLS;
@@ -210,6 +213,7 @@ fn compare() {
                 .skip(CALLS / 10)
                 .collect();
             session.finish();
+            drop(processors);
             times.sort_unstable();
             times[times.len() / 2].as_secs_f64() * 1e6
         },
@@ -235,6 +239,39 @@ fn compare() {
             time
         },
     );
+}
+
+/// Keeps this process, and what it starts, on the processor that it runs on.
+#[cfg(target_os = "linux")]
+struct OneProcessor(rustix::thread::CpuSet);
+
+#[cfg(target_os = "linux")]
+impl OneProcessor {
+    fn keep() -> OneProcessor {
+        let before = rustix::thread::sched_getaffinity(None).expect("the processors");
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(rustix::thread::sched_getcpu());
+        rustix::thread::sched_setaffinity(None, &one).expect("one of them");
+        OneProcessor(before)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        rustix::thread::sched_setaffinity(None, &self.0).expect("all of them");
+    }
+}
+
+/// Elsewhere it is left to the system.
+#[cfg(not(target_os = "linux"))]
+struct OneProcessor;
+
+#[cfg(not(target_os = "linux"))]
+impl OneProcessor {
+    fn keep() -> OneProcessor {
+        OneProcessor
+    }
 }
 
 /// A table of medians. The ratio is to the last contestant before that is a comparator: the first
