@@ -84,21 +84,28 @@ def planned_pair(
     modern = client.get("mode", "legacy") != "legacy" and "modern" in server["eras"]
     drop = [what for what in server.get("drop", []) if what != "asking" or not modern]
     server["steps"] = fitting(known["steps"], drop)
-    return HttpPair(client, server, installed, suffix=suffix, skip=skip)
+    return HttpPair(client, server, installed, suffix=suffix, skip=[*skip, *server.get("skip", [])])
 
 
 def fitting(steps: list[dict[str, Any]], drop: list[str]) -> list[dict[str, Any]]:
     """The steps without what is to be dropped."""
     kept = []
     for step in steps:
-        if "asking" in drop and step.get("call") in ASKING:
+        if "asking" in drop and asks(step) or "subscriptions" in drop and ("subscribe" in step or "unsubscribe" in step):
             continue
         if "progress" in drop:
             step = {name: value for name, value in step.items() if name != "progress"}
         if "together" in step:
-            step = {**step, "together": fitting(step["together"], drop)}
+            # Each call has a stream of its own: what comes on two of them comes in any order.
+            more = ["progress"] if any(map(asks, step["together"])) else []
+            step = {**step, "together": fitting(step["together"], drop + more)}
         kept.append(step)
     return kept
+
+
+def asks(step: dict[str, Any]) -> bool:
+    """Whether the server asks the client for something in this step."""
+    return step.get("call") in ASKING
 
 
 def compare_http(crowd: Crowd, *, direct_only: bool) -> str:

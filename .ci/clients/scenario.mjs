@@ -25,6 +25,12 @@ export class Transcript {
         });
     }
 
+    // What the handshake brought comes first: whether the messages that follow it are read before
+    // or after `connect` returns is a race inside of the SDK.
+    open(entry) {
+        this.#entries.unshift(JSON.stringify(entry, undefined, 1));
+    }
+
     holds(wanted) {
         if (this.#entries.some((entry) => entry.includes(wanted))) return Promise.resolve();
         return new Promise((resolve) => this.#waiting.push({ wanted, resolve }));

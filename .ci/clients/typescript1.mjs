@@ -34,7 +34,7 @@ await main(async (plan, transcript) => {
 
     const transport = transportOf(plan);
     await client.connect(transport);
-    transcript.add({
+    transcript.open({
         server: client.getServerVersion(),
         capabilities: client.getServerCapabilities(),
         instructions: client.getInstructions(),

@@ -30,7 +30,7 @@ await main(async (plan, transcript) => {
 
     const transport = transportOf(plan);
     await client.connect(transport);
-    transcript.add({
+    transcript.open({
         protocol: client.getNegotiatedProtocolVersion(),
         server: client.getServerVersion(),
         capabilities: client.getServerCapabilities(),
