@@ -90,13 +90,15 @@ def run_all(options: argparse.Namespace, folder: Path) -> int:
                 scenarios += 1
                 failed += problem is not None
                 count = len(results["direct"][scenario])
-                print(f"{era} {scenario}: {f'FAILED{problem}' if problem else f'{count} checks, as in {names(results)}'}")
+                print(f"{era} {scenario}: {f'FAILED{problem}' if problem else f'{count} checks, the same {names(results)}'}")
     print(f"{scenarios} scenarios, {failed} failed")
     return 1 if failed else 0
 
 
 def names(results: dict[str, Verdicts]) -> str:
-    return ", ".join(results)
+    """The ways in which the suite was run, as words."""
+    *others, last = results
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def judged(scenario: str, results: dict[str, Verdicts], excuse: str | None) -> str | None:
