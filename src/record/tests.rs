@@ -25,6 +25,7 @@ fn with_rules(rules: &Rules, transport: Transport, max_message: usize) -> Record
     Recorder::new(Options {
         transport,
         recorded_at: "2026-11-30T12:00:00.000000Z".to_owned(),
+        server_url: None,
         redactor: Redactor::new(rules).unwrap(),
         max_message,
         earlier: None,
@@ -60,6 +61,7 @@ fn continued(earlier: &Cassette, said: &[(Sender, &str)]) -> Cassette {
     let mut recorder = Recorder::new(Options {
         transport: Transport::Stdio,
         recorded_at: "2027-01-01T00:00:00.000000Z".to_owned(),
+        server_url: None,
         redactor: Redactor::new(&Rules::default()).unwrap(),
         max_message: 1_000,
         earlier: Some(earlier.unclosed()),

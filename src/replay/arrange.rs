@@ -1,10 +1,11 @@
 //! How a [`Plan`] is made: in one pass over the messages, and one over what it found.
 
+use super::http::Rows;
 use super::plan::{Era, NONE, Plan, Playlist, Request, Session};
 use super::raw::RawAnswer;
 use crate::cassette::model::{Row, string_value};
 use crate::cassette::view::{Envelope, Paired, Role};
-use crate::cassette::{Cassette, Sender};
+use crate::cassette::{Cassette, Channel, Sender};
 use crate::wire::json::{member, nested};
 use crate::wire::mcp::{MODERN_REVISION, method, name};
 use std::collections::{BTreeSet, HashMap};
@@ -30,6 +31,10 @@ pub(super) struct Builder<'c, F> {
     /// For each message the playlist that it begins or belongs to; for an answer of the client
     /// the request that it answers.
     owner: Vec<u32>,
+    /// Over HTTP for each message its session; several go on at once.
+    homes: Vec<u32>,
+    /// The requests that came in an HTTP exchange; more than one is a batch.
+    in_exchange: HashMap<u32, Vec<u32>>,
     /// Which requests have a token or id that later messages name; only where some do.
     progress: Option<HashMap<String, u32>>,
     subscriptions: Option<HashMap<String, u32>>,
@@ -45,9 +50,14 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         Builder {
             cassette,
             request,
-            plan: Plan::default(),
+            plan: Plan {
+                rows: Rows::new(cassette),
+                ..Plan::default()
+            },
             turns: Vec::with_capacity(cassette.rows.len()),
             owner: Vec::with_capacity(cassette.rows.len()),
+            homes: Vec::new(),
+            in_exchange: HashMap::new(),
             progress: speaks_of(method::PROGRESS),
             subscriptions: speaks_of(name::SUBSCRIPTION_ID),
             modern: version.is_some_and(|version| *version >= *MODERN_REVISION),
@@ -59,6 +69,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             return;
         };
         let envelope = &paired.envelope;
+        let over_http = self.plan.rows.over_http;
         let (turn, owner) = match (row.sender, paired.role) {
             (Sender::Client, Role::Request) => (Turn::Asked, self.ask(paired.index, row, envelope)),
             (Sender::Client, Role::Notification) => self.tell(envelope),
@@ -71,17 +82,54 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             },
             (Sender::Server, Role::Response) => match paired.request {
                 Some(request) => (Turn::Answer, self.answer(paired.index, request)),
+                None if over_http => self.body_of(paired.index, row),
                 None => (Turn::Other, NONE),
             },
             (Sender::Server, Role::Request | Role::Notification) => {
-                (Turn::Said, self.said_about(envelope))
+                (Turn::Said, self.said_about(row, envelope))
+            }
+            (Sender::Server, Role::Raw | Role::Unclassified) if over_http => {
+                match self.almost_answer(paired.index, row) {
+                    (Turn::Answer, owner) => (Turn::Answer, owner),
+                    _ => self.body_of(paired.index, row),
+                }
             }
             (Sender::Server, Role::Raw) => self.almost_answer(paired.index, row),
             // Banners and other lines that are no messages are not for clients.
             (_, Role::Unclassified | Role::Raw) => (Turn::Other, NONE),
         };
+        if over_http {
+            let latest = len(&self.plan.sessions).saturating_sub(1);
+            let home = self.plan.rows.session(row).unwrap_or(match turn {
+                // Its own session may be an earlier one: that of the request.
+                Turn::Asked | Turn::Answer => self.session_of(owner, latest),
+                _ => latest,
+            });
+            self.homes.push(home);
+        }
         self.turns.push(turn);
         self.owner.push(owner);
+    }
+
+    fn session_of(&self, playlist: u32, otherwise: u32) -> u32 {
+        let playlist = self.plan.playlists.get(playlist as usize);
+        playlist.map_or(otherwise, |playlist| playlist.session)
+    }
+
+    /// Over HTTP, what came on the response to a request is its answer, whatever it is: errors
+    /// name no request that they are about.
+    fn body_of(&mut self, index: u32, row: &Row) -> (Turn, u32) {
+        let of_exchange = row.exchange.and_then(|it| self.in_exchange.get(&it));
+        let &[exchange] = of_exchange.map(Vec::as_slice).unwrap_or_default() else {
+            return (Turn::Other, NONE);
+        };
+        match self.plan.playlists.get_mut(exchange as usize) {
+            Some(playlist) if playlist.answer == NONE => {
+                playlist.answer = index;
+                (Turn::Answer, exchange)
+            }
+            _ => (Turn::Other, NONE),
+        }
     }
 
     fn ask(&mut self, index: u32, row: &Row, envelope: &Envelope) -> u32 {
@@ -89,18 +137,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         let method = envelope.method_name(text).unwrap_or_default();
         let exchange = len(&self.plan.playlists);
         let initialize = method == method::INITIALIZE;
-        let begins = self
-            .plan
-            .sessions
-            .last()
-            .is_none_or(|session| initialize && session.initialize.is_some());
-        if begins {
-            self.plan.sessions.push(Session::default());
-        }
-        let session = len(&self.plan.sessions) - 1;
-        if initialize && let Some(session) = self.plan.sessions.last_mut() {
-            session.initialize.get_or_insert(exchange);
-        }
+        let session = self.enter_session(row, exchange, initialize);
         let token = |path: &[&str]| {
             let value = nested(text, envelope.params?, path)?;
             Some(value.span.of(text).to_owned())
@@ -109,10 +146,15 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         if let Some(progress) = &mut self.progress
             && let Some(token) = token(&[name::META, name::PROGRESS_TOKEN])
         {
-            progress.insert(token, exchange);
+            progress.insert(in_session(&self.plan.rows, session, &token), exchange);
         }
         if let (Some(subscriptions), Some(id)) = (&mut self.subscriptions, envelope.id) {
-            subscriptions.insert(id.of(text).to_owned(), exchange);
+            let id = in_session(&self.plan.rows, session, id.of(text));
+            subscriptions.insert(id, exchange);
+        }
+        let http = row.exchange.filter(|_| self.plan.rows.over_http);
+        if let Some(http) = http {
+            self.in_exchange.entry(http).or_default().push(exchange);
         }
         self.plan.playlists.push(Playlist {
             begins: index,
@@ -121,14 +163,48 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             first: 0,
             end: 0,
             cancelled: false,
+            http: http.unwrap_or(NONE),
+            listens: method == method::LISTEN,
         });
         (self.request)(Request {
             session,
             row,
             method: &method,
             params: envelope.params,
+            refused: self.plan.rows.wants_token(row),
         });
         exchange
+    }
+
+    /// The session that a request belongs to.
+    fn enter_session(&mut self, row: &Row, exchange: u32, initialize: bool) -> u32 {
+        let sessions = &mut self.plan.sessions;
+        let refused = self.plan.rows.wants_token(row);
+        let session = match self.plan.rows.session(row) {
+            Some(session) => {
+                // A file may say anything; more sessions than requests are none of ours.
+                let session = session.min(exchange);
+                while len(sessions) <= session {
+                    sessions.push(Session::default());
+                }
+                session
+            }
+            None => {
+                let last = sessions.last();
+                let begun = |session: &Session| initialize && session.initialize.is_some();
+                if last.is_none_or(begun) {
+                    sessions.push(Session::default());
+                }
+                len(sessions) - 1
+            }
+        };
+        if initialize
+            && !refused
+            && let Some(session) = sessions.get_mut(session as usize)
+        {
+            session.initialize.get_or_insert(exchange);
+        }
+        session
     }
 
     /// A notification of the client. What it says of its own requests leads to nothing.
@@ -201,15 +277,28 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     }
 
     /// The request that a message of the server names.
-    fn said_about(&self, envelope: &Envelope) -> u32 {
+    fn said_about(&self, row: &Row, envelope: &Envelope) -> u32 {
         let text = &self.cassette.text;
+        let rows = &self.plan.rows;
+        let session = rows.session(row).unwrap_or(0);
         let find = |map: &Option<HashMap<String, u32>>, path: &[&str]| {
             let value = nested(text, envelope.params?, path)?;
-            map.as_ref()?.get(value.span.of(text)).copied()
+            let key = in_session(rows, session, value.span.of(text));
+            map.as_ref()?.get(&key).copied()
         };
         let by_token = || find(&self.progress, &[name::PROGRESS_TOKEN]);
         let by_id = || find(&self.subscriptions, &[name::META, name::SUBSCRIPTION_ID]);
-        by_token().or_else(by_id).unwrap_or(NONE)
+        let named = by_token().or_else(by_id).unwrap_or(NONE);
+        if !rows.over_http || row.channel == Some(Channel::Get) {
+            return named;
+        }
+        // What comes on the response to a request is said about that.
+        let of_exchange = row.exchange.and_then(|it| self.in_exchange.get(&it));
+        match of_exchange.map(Vec::as_slice).unwrap_or_default() {
+            [] => NONE,
+            many if many.contains(&named) => named,
+            [.., last] => *last,
+        }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -218,6 +307,12 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         self.place();
         self.arrange();
         let initialized = |session: &Session| session.initialize.is_some();
+        let sessions = self.plan.sessions.iter().enumerate();
+        let greeted = sessions.filter(|(_, session)| initialized(session));
+        self.plan.greeted = greeted
+            .map(|(at, _)| u32::try_from(at).unwrap_or(NONE))
+            .collect();
+        self.plan.endpoints = self.has_endpoints();
         self.plan.era = match self.modern && !self.plan.sessions.iter().any(initialized) {
             true => Era::Modern,
             false => Era::Legacy,
@@ -225,66 +320,90 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         self.plan
     }
 
+    /// Whether the answer to the first `initialize` came on a GET that was there before: the
+    /// transport of 2024-11-05.
+    fn has_endpoints(&self) -> bool {
+        let mut greetings = self
+            .plan
+            .sessions
+            .iter()
+            .filter_map(|session| session.initialize);
+        let greeting = greetings.find_map(|at| self.plan.playlists.get(at as usize));
+        let answer = greeting.and_then(|it| self.cassette.rows.get(it.answer as usize));
+        let Some(answer) = answer.filter(|_| self.plan.rows.over_http) else {
+            return false;
+        };
+        let facts = answer.exchange.and_then(|it| self.plan.rows.facts(it));
+        answer.channel == Some(Channel::Get) && facts.is_none_or(|facts| facts.resumes.is_none())
+    }
+
     /// Gives each message of the server that names no request the playlist of the message which
     /// it followed.
     fn place(&mut self) {
         let answers = self.plan.answers.iter();
         self.plan.answered_at = answers.map(|&(row, request)| (request, row)).collect();
-        // Requests that are open and have an answer.
-        let mut open = BTreeSet::new();
-        let mut last = Last::Nothing;
-        // What was said before the first request.
-        let mut early = Vec::new();
+        let mut sessions: HashMap<u32, Placing> = HashMap::new();
         for at in 0..self.turns.len() {
-            let row = u32::try_from(at).unwrap_or(NONE);
-            let (Some(&turn), Some(&owner)) = (self.turns.get(at), self.owner.get(at)) else {
-                return;
-            };
-            match turn {
-                Turn::Asked => {
-                    last = Last::Playlist(owner);
-                    for early in early.drain(..) {
-                        self.own(early, owner);
-                    }
-                    if self
-                        .plan
-                        .playlists
-                        .get(owner as usize)
-                        .is_some_and(|p| p.answer != NONE)
-                    {
-                        open.insert(owner);
-                    }
+            let home = self.homes.get(at).copied().unwrap_or(0);
+            let placing = sessions.entry(home).or_default();
+            self.place_one(at, placing);
+        }
+    }
+
+    fn place_one(&mut self, at: usize, placing: &mut Placing) {
+        let row = u32::try_from(at).unwrap_or(NONE);
+        let (Some(&turn), Some(&owner)) = (self.turns.get(at), self.owner.get(at)) else {
+            return;
+        };
+        match turn {
+            Turn::Asked => {
+                placing.last = Last::Playlist(owner);
+                for early in placing.early.drain(..) {
+                    self.own(early, owner);
                 }
-                Turn::Told => last = Last::Told(row),
-                Turn::Answered => {
-                    last = self
-                        .owner
-                        .get(owner as usize)
-                        .map_or(last, |&o| Last::Answered(o));
+                let playlist = self.plan.playlists.get(owner as usize);
+                // A subscription over HTTP has a response of its own and holds nothing up.
+                let aside = |it: &Playlist| it.listens && it.http != NONE;
+                if playlist.is_some_and(|it| it.answer != NONE && !aside(it)) {
+                    placing.open.insert(owner);
                 }
-                Turn::Answer => {
-                    open.remove(&owner);
-                }
-                Turn::Said if owner != NONE => {}
-                Turn::Said => {
-                    let answered = self.plan.answered_at.get(&row).copied();
-                    let found = match last {
-                        Last::Answered(playlist) if answered.is_none() => Some(playlist),
-                        _ => self.open_request(&open, answered),
-                    };
-                    let playlist = match (found, last) {
-                        (Some(playlist), _) => playlist,
-                        (None, Last::Playlist(playlist) | Last::Answered(playlist)) => playlist,
-                        (None, Last::Told(told)) => self.told(told),
-                        (None, Last::Nothing) => {
-                            early.push(row);
-                            continue;
-                        }
-                    };
-                    self.own(row, playlist);
-                }
-                Turn::Other => {}
             }
+            Turn::Told => placing.last = Last::Told(row),
+            Turn::Answered => {
+                let owner = self.owner.get(owner as usize);
+                placing.last = owner.map_or(placing.last, |&owner| Last::Answered(owner));
+            }
+            Turn::Answer => {
+                placing.open.remove(&owner);
+            }
+            Turn::Said if owner != NONE && !self.is_aside(owner, placing) => {}
+            Turn::Said => match self.followed(row, placing) {
+                Some(playlist) => self.own(row, playlist),
+                None => placing.early.push(row),
+            },
+            Turn::Other => {}
+        }
+    }
+
+    /// Whether a message of a subscription comes after the client has gone on to other things.
+    fn is_aside(&self, owner: u32, placing: &Placing) -> bool {
+        let playlist = self.plan.playlists.get(owner as usize);
+        let aside = playlist.is_some_and(|playlist| playlist.listens && playlist.http != NONE);
+        aside && !matches!(placing.last, Last::Playlist(last) if last == owner)
+    }
+
+    /// The playlist that a message followed; `None` if there was nothing before it.
+    fn followed(&mut self, row: u32, placing: &Placing) -> Option<u32> {
+        let answered = self.plan.answered_at.get(&row).copied();
+        let found = match placing.last {
+            Last::Answered(playlist) if answered.is_none() => Some(playlist),
+            _ => self.open_request(&placing.open, answered),
+        };
+        match (found, placing.last) {
+            (Some(playlist), _) => Some(playlist),
+            (None, Last::Playlist(playlist) | Last::Answered(playlist)) => Some(playlist),
+            (None, Last::Told(told)) => Some(self.told(told)),
+            (None, Last::Nothing) => None,
         }
     }
 
@@ -317,10 +436,15 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         let before = |playlist: &Playlist| playlist.begins < row;
         let requests = self.plan.playlists.get(..self.plan.exchanges as usize);
         let requests = requests.unwrap_or_default();
-        let session = match requests.partition_point(before).checked_sub(1) {
+        let home = self.homes.get(row as usize).copied();
+        let session = home.unwrap_or(match requests.partition_point(before).checked_sub(1) {
             Some(at) => requests.get(at).map_or(0, |playlist| playlist.session),
             None => 0,
-        };
+        });
+        let row_of = self.cassette.rows.get(row as usize);
+        let http = row_of
+            .and_then(|row| row.exchange)
+            .filter(|_| self.plan.rows.over_http);
         self.plan.playlists.push(Playlist {
             begins: row,
             answer: NONE,
@@ -328,6 +452,8 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             first: 0,
             end: 0,
             cancelled: false,
+            http: http.unwrap_or(NONE),
+            listens: false,
         });
         self.own(row, playlist);
         playlist
@@ -389,6 +515,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
                 let playlist = self.plan.playlists.get(owner as usize);
                 session = playlist.map_or(session, |playlist| playlist.session);
             }
+            session = self.homes.get(at).copied().unwrap_or(session);
             let row = self.cassette.rows.get(at).filter(|_| *turn == Turn::Told);
             let method = row.and_then(|row| member(text, row.payload, "method"));
             if let Some(method) = method.and_then(|method| string_value(method.span.of(text))) {
@@ -403,9 +530,29 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     }
 }
 
+/// What of a session is open while its messages are placed; over HTTP sessions go on beside each
+/// other.
+#[derive(Default)]
+struct Placing {
+    /// Requests that are open and have an answer.
+    open: BTreeSet<u32>,
+    last: Last,
+    /// What was said before the first request.
+    early: Vec<u32>,
+}
+
+/// What stands for a token or id of a session: over HTTP each has its own.
+fn in_session(rows: &Rows, session: u32, token: &str) -> String {
+    match rows.over_http {
+        true => format!("{session} {token}"),
+        false => token.to_owned(),
+    }
+}
+
 /// The latest message of the client that can have led to something.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Last {
+    #[default]
     Nothing,
     Playlist(u32),
     Told(u32),

@@ -55,6 +55,10 @@ impl Unmatched {
 impl Replayer {
     /// Takes one message, or a batch of them, that the client sent.
     pub(crate) fn receive(&mut self, now: Duration, lane: Lane, bytes: &[u8]) {
+        if lane == Lane::Stdio {
+            // There is one client, and it has one session at a time.
+            self.speaking = u32::try_from(self.sessions.len().saturating_sub(1)).unwrap_or(NONE);
+        }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -62,7 +66,7 @@ impl Replayer {
         let text = text.filter(|text| text.len() < MAX_INPUT && is_json(text));
         let Some(text) = text else {
             let message = "mcp-cassette: this is not JSON";
-            self.refuse(lane, None, code::PARSE_ERROR, message);
+            self.refuse_all(lane, code::PARSE_ERROR, message);
             self.notices
                 .push("the client sent a line that is not JSON".to_owned());
             return;
@@ -78,7 +82,7 @@ impl Replayer {
     /// A line that is longer than anything that is kept.
     pub(crate) fn receive_too_long(&mut self, lane: Lane, length: u64) {
         let message = format!("mcp-cassette: the message of {length} bytes is too long");
-        self.refuse(lane, None, code::INVALID_REQUEST, &message);
+        self.refuse_all(lane, code::INVALID_REQUEST, &message);
         self.notices.push(format!(
             "the client sent a line of {length} bytes, which was not read"
         ));
@@ -88,7 +92,7 @@ impl Replayer {
         let version = self.live().and_then(|live| live.version.clone());
         if version.as_deref() != Some(BATCH_REVISION) {
             let message = "mcp-cassette: only protocol revision 2025-03-26 has batches";
-            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+            return self.refuse_all(lane, code::INVALID_REQUEST, message);
         }
         let mut items = Vec::new();
         let mut scanner = Scanner::new(text);
@@ -98,7 +102,7 @@ impl Replayer {
         }
         if items.is_empty() {
             let message = "mcp-cassette: the batch is empty";
-            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+            return self.refuse_all(lane, code::INVALID_REQUEST, message);
         }
         let answered = |span: &&Span| {
             let role = Envelope::read(text, **span).role();
@@ -106,6 +110,9 @@ impl Replayer {
         };
         let requests = items.iter().filter(answered).count();
         let batch = (requests > 0).then(|| self.batches.begin(lane, requests));
+        if batch.is_some() {
+            self.expect(lane);
+        }
         for item in items {
             self.message(now, lane, text, item, batch);
         }
@@ -113,7 +120,11 @@ impl Replayer {
 
     fn message(&mut self, now: Duration, lane: Lane, text: &str, span: Span, batch: Option<u32>) {
         let envelope = Envelope::read(text, span);
-        match envelope.role() {
+        let role = envelope.role();
+        if batch.is_none() && matches!(role, Role::Request | Role::Unclassified | Role::Raw) {
+            self.expect(lane);
+        }
+        match role {
             Role::Request => {
                 let Some(method) = envelope.method_name(text) else {
                     let message = "mcp-cassette: the method is not a string";
@@ -136,7 +147,7 @@ impl Replayer {
             }
             Role::Response => {
                 if !self.forward_answer(lane, text, span, &envelope) {
-                    self.answered(now, text, &envelope);
+                    self.answered(now, lane, text, &envelope);
                 }
             }
             Role::Notification => {
@@ -150,9 +161,33 @@ impl Replayer {
         }
     }
 
+    /// Over HTTP, a response waits for an answer more.
+    fn expect(&mut self, lane: Lane) {
+        if let Lane::Post(number) = lane {
+            self.streams.expect(number);
+        }
+    }
+
+    /// An error about all that came.
+    fn refuse_all(&mut self, lane: Lane, code: i64, message: &str) {
+        self.expect(lane);
+        self.refuse(lane, None, code, message);
+    }
+
+    /// An answer of our own that has a status over HTTP.
+    pub(super) fn reply_as(&mut self, status: u16, asked: Asked<'_>, bytes: Vec<u8>) {
+        if let (Lane::Post(number), None) = (asked.lane, asked.batch) {
+            self.streams.prepare_error(number, status);
+        }
+        self.reply(asked.lane, asked.batch, bytes);
+    }
+
     /// An error about something that has no id.
     fn refuse(&mut self, lane: Lane, batch: Option<u32>, code: i64, message: &str) {
         let bytes = render::error("null", code, message, None);
+        if let (Lane::Post(number), None) = (lane, batch) {
+            self.streams.prepare_error(number, 400);
+        }
         self.reply(lane, batch, bytes);
     }
 
@@ -188,7 +223,7 @@ impl Replayer {
     }
 
     fn take(&mut self, wanted: &Wanted<'_>) -> Found {
-        match self.sessions.last_mut() {
+        match self.sessions.get_mut(self.speaking as usize) {
             Some(live) => self.index.take(wanted, &mut live.usage),
             None => Found::Nothing,
         }
@@ -223,8 +258,9 @@ impl Replayer {
             return;
         };
         self.mark_used(exchange);
-        let held = playlist.cancelled || asked.method == method::LISTEN;
-        if playlist.answer == NONE && !held {
+        let held = playlist.cancelled || playlist.listens;
+        let responds = self.had_response(asked.lane, &playlist);
+        if playlist.answer == NONE && !held && !responds {
             return match asked.method {
                 method::DISCOVER => self.unmatched(asked, Found::Nothing),
                 _ => self.miss(asked, "the recording has no answer to it"),
@@ -236,10 +272,21 @@ impl Replayer {
             Some(Box::from(value.span.of(text)))
         };
         let fault = self.fault_for(asked);
+        if !self.prepare(exchange, asked, fault.as_ref()) {
+            return;
+        }
+        if playlist.listens && playlist.http != NONE {
+            let listener = (asked.lane, Box::from(asked.id));
+            if let Some(live) = self.live() {
+                live.listening.insert(playlist.http, listener);
+            }
+        }
+        // What was still open in the recording is not ended by anything here.
+        let stays = held && playlist.answer == NONE || self.stayed_open(&playlist);
         let rewrites = self.rewrite_version && asked.method == method::INITIALIZE;
         self.stage.begin(Playing {
             playlist: exchange,
-            live: self.current(),
+            live: self.speaking,
             lane: asked.lane,
             id: Some(Box::from(asked.id)),
             progress: token(&[name::META, name::PROGRESS_TOKEN]),
@@ -253,6 +300,7 @@ impl Replayer {
             only_answer: again,
             answered: false,
             batch: asked.batch,
+            owes: asked.batch.is_none() && !stays && matches!(asked.lane, Lane::Post(_)),
         });
     }
 
@@ -291,7 +339,7 @@ impl Replayer {
             (method::DISCOVER, _) if legacy => {
                 let message = "Method not found";
                 let bytes = render::error(asked.id, code::METHOD_NOT_FOUND, message, None);
-                self.reply(asked.lane, asked.batch, bytes);
+                self.reply_as(404, asked, bytes);
             }
             (method::DISCOVER, _) if !self.describes_itself() => self.describe(asked),
             (_, Found::UsedUp { times: 1 }) => self.miss(asked, "recorded once, and used up"),
@@ -373,14 +421,15 @@ impl Replayer {
     }
 
     /// The client answers a request of the server: what waited for that goes on.
-    fn answered(&mut self, now: Duration, text: &str, envelope: &Envelope) {
+    fn answered(&mut self, now: Duration, lane: Lane, text: &str, envelope: &Envelope) {
         let Some(id) = envelope.id else { return };
         let id = id_key(id.of(text));
-        let answered = self
-            .sessions
-            .iter_mut()
-            .rev()
-            .find_map(|live| live.answered(&id));
+        // Over HTTP the request names the session; on stdio an earlier one may be meant.
+        let sessions = self.sessions.iter_mut().enumerate().rev();
+        let only = (lane != Lane::Stdio).then_some(self.speaking as usize);
+        let answered = sessions
+            .filter(|(at, _)| only.is_none_or(|only| only == *at))
+            .find_map(|(_, live)| live.answered(&id));
         let Some((row, pending)) = answered else {
             return;
         };
@@ -399,13 +448,13 @@ impl Replayer {
             return;
         };
         if method == method::CANCELLED {
-            return self.cancelled(text, envelope);
+            return self.cancelled(lane, text, envelope);
         }
         if self.plan.notifications.is_empty() {
             return;
         }
-        let current = self.current();
-        let Some(live) = self.sessions.last_mut() else {
+        let current = self.speaking;
+        let Some(live) = self.sessions.get_mut(current as usize) else {
             return;
         };
         let of_method = (live.session, method.into_owned());
@@ -433,20 +482,24 @@ impl Replayer {
                 only_answer: false,
                 answered: true,
                 batch: None,
+                owes: false,
             });
         }
     }
 
     /// The client takes a request back: its answer is not given if it is not out yet.
-    fn cancelled(&mut self, text: &str, envelope: &Envelope) {
+    fn cancelled(&mut self, lane: Lane, text: &str, envelope: &Envelope) {
         let id = envelope
             .params
             .and_then(|params| member(text, params, name::REQUEST_ID));
         let Some(id) = id.map(|id| id.span.of(text)) else {
             return;
         };
-        let mut sessions = self.sessions.iter().rev();
-        let slot = sessions.find_map(|live| live.waiting.get(id).copied());
+        let only = (lane != Lane::Stdio).then_some(self.speaking as usize);
+        let sessions = self.sessions.iter().enumerate().rev();
+        let slot = sessions
+            .filter(|(at, _)| only.is_none_or(|only| only == *at))
+            .find_map(|(_, live)| live.waiting.get(id).copied());
         let batch = slot
             .and_then(|slot| self.stage.look(slot))
             .and_then(|playing| {
@@ -454,8 +507,12 @@ impl Replayer {
                 playing.answered = true;
                 playing.batch.take().filter(|_| open)
             });
-        if let Some((lane, bytes)) = batch.and_then(|batch| self.batches.add(batch, None)) {
-            self.say(lane, bytes);
+        if let Some(batch) = batch {
+            self.add_to_batch(batch, None);
+        }
+        if let Some(slot) = slot.filter(|_| lane != Lane::Stdio) {
+            // Its response has nothing to wait for any more.
+            self.stage.ready.push_back(super::playing::Step::Play(slot));
         }
     }
 }
