@@ -193,6 +193,7 @@ def run_client(pair: Pair, name: str, target: dict[str, Any]) -> Session:
         "mode": pair.client.get("mode"),
         "roots": [{"uri": pair.workspace.as_uri(), "name": "workspace"}],
         "elicited": pair.server.get("elicited", {}),
+        "unheard": pair.server.get("unheard", []),
         "steps": filled(pair.steps, pair.workspace),
     }
     plan.write_text(json.dumps(document), encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import re
 import signal
 import socket
@@ -15,6 +17,7 @@ from bounded import GRACE_SECONDS, SHOWN_CHARACTERS, Failure, end_group, plain_e
 
 START_SECONDS = 60
 END_SECONDS = 20
+_PORTS = iter(random.sample(range(20_000, 32_000), 2_000))
 _ADDRESS = re.compile(r"\bat (http://[^\s]+)")
 
 
@@ -99,7 +102,13 @@ def _answers(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on; for servers that have to be told one."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and none twice; for servers that have to be told one.
+
+    It is below those that the system gives to outgoing connections: another connection could
+    take one of these before the server does, and an attempt to connect to one can even reach itself.
+    """
+    for port in _PORTS:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise Failure("no port is free")
