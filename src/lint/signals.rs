@@ -250,6 +250,7 @@ const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Consent],
     &[Concept::Address],
     &[Concept::Imperative],
+    &[Concept::Machine, Concept::Deed],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -284,9 +285,12 @@ impl<'a> Hits<'a> {
         let mut list = Vec::new();
         let (mut about, mut samples) = (false, false);
         let ControlFlow::Continue(()) = vocabulary().walk::<Infallible>(text, |word, range| {
-            let is_there = stands_alone(text, range.clone(), word.stem)
-                && (word.concept != Concept::Address || clause::addresses(text, range.clone()));
-            if is_there {
+            let is_meant = || match word.concept {
+                Concept::Address => clause::addresses(text, range.clone()),
+                Concept::Machine => clause::charges(text, range.clone()),
+                _ => true,
+            };
+            if stands_alone(text, range.clone(), word.stem) && is_meant() {
                 about |= word.concept == Concept::About;
                 samples |= word.concept == Concept::Sample;
                 list.push(Hit {

@@ -97,10 +97,22 @@ pub(super) const ROWS: &[Row] = &[
     row(Conceal, Strong, 1, &[&[C::Asked], &[C::Lie]]),
     row(
         Conceal,
+        Strong,
+        1,
+        &[
+            &[C::Verdict],
+            &[C::Lie, C::Order],
+            &[C::Despite, C::Reach, C::Asked],
+        ],
+    ),
+    row(
+        Conceal,
         Doubtful,
         1,
         &[&[C::Hush], &[C::Order, C::Handover]],
     ),
+    row(Conceal, Strong, 1, &[&[C::Unknowing], &[C::Deed]]),
+    row(Conceal, Strong, 1, &[&[C::Lie], &[C::Hush], &[C::Handover]]),
     row(Conceal, Doubtful, 1, &[&[C::Unknowing]]),
     row(
         Conceal,
@@ -250,6 +262,8 @@ pub(super) const ANCHORS: &[C] = &[
     C::Authority,
     C::Reader,
     C::Turn,
+    C::Machine,
+    C::Verdict,
 ];
 
 const fn bits(set: &[C]) -> u128 {

@@ -92,6 +92,12 @@ pub(super) enum Concept {
     Nix,
     Perceive,
     Body,
+    /// What reads texts for people, where it is told to do something.
+    Machine,
+    /// What it is told to do that nobody should have told it.
+    Deed,
+    /// That all is well.
+    Verdict,
     /// A name in backticks with an underscore: of a tool, most likely. Found without a word.
     ToolRef,
 }
@@ -180,6 +186,9 @@ impl Concept {
             "nix" => Concept::Nix,
             "perceive" => Concept::Perceive,
             "body" => Concept::Body,
+            "machine" => Concept::Machine,
+            "deed" => Concept::Deed,
+            "verdict" => Concept::Verdict,
             _ => return None,
         })
     }
