@@ -3,7 +3,8 @@
 use super::examples;
 use super::redaction::RuleArgs;
 use crate::command::Shared;
-use crate::command::record::Options;
+use crate::command::record::Hidden;
+use crate::command::record::{Listening, Options};
 use crate::record::ClaimOptions;
 use clap::Args;
 use std::ffi::OsString;
@@ -23,7 +24,7 @@ pub(super) struct RecordArgs {
     /// The file to write; its directory is made if need be
     #[arg(long, value_name = "PATH")]
     cassette: PathBuf,
-    /// Record the server at this address instead of a command (not in this version yet)
+    /// Record the server at this address, over HTTP, instead of a command
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     #[command(flatten)]
@@ -103,7 +104,15 @@ impl RecordArgs {
         Options {
             cassette: self.cassette,
             command: separated.then_some(self.command),
-            url: self.url,
+            url: self.url.map(Hidden),
+            listening: Listening {
+                host: self.http.host,
+                port: self.http.port.unwrap_or(0),
+                max_idle: self.http.max_idle,
+            },
+            headers: self.http.headers.into_iter().map(Hidden).collect(),
+            ca_file: self.http.ca_file,
+            proxy: self.http.proxy.map(Hidden),
             only_with_url,
             rules: self.rules.flags(),
             checkpoint: match self.session.checkpoint_interval {

@@ -92,18 +92,18 @@ struct ReplayRedactionArgs {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "HTTP options (not in this version yet)")]
+#[command(next_help_heading = "HTTP options")]
 struct ServeHttpArgs {
     /// How the client connects [default: as it was recorded]
     #[arg(long, value_name = "TRANSPORT")]
     transport: Option<TransportName>,
-    /// The port to listen on
+    /// The port to listen on [default: any that is free]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// The address to listen on
+    /// The address to listen on [default: 127.0.0.1]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// With --new-episodes: the real server
+    /// With --new-episodes: the real server (not in this version yet)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
@@ -175,7 +175,8 @@ impl ServeArgs {
                     TransportName::Stdio => Transport::Stdio,
                     TransportName::Http => Transport::Http,
                 }),
-                listens: self.http.port.is_some() || self.http.host.is_some(),
+                port: self.http.port,
+                host: self.http.host,
                 url: self.http.url.is_some(),
             },
             quiet: shared.quiet,

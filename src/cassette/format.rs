@@ -4,6 +4,7 @@
 //! `channel`; version 3 added `redaction`. Every later member is optional, so one
 //! reader takes all three and the differences are the defaults in [`Parts`].
 
+use super::exchanges::{self, RowFault};
 use super::file::LoadProblem;
 use super::model::{Channel, Extra, Head, Kind, Row, Sender, Transport};
 use crate::secrets::conceal;
@@ -30,6 +31,15 @@ pub(crate) enum Fault {
 impl From<SyntaxError> for Fault {
     fn from(error: SyntaxError) -> Self {
         Fault::Syntax(error)
+    }
+}
+
+impl From<RowFault> for Fault {
+    fn from(fault: RowFault) -> Self {
+        match fault {
+            RowFault::Syntax(error) => Fault::Syntax(error),
+            RowFault::Row { at, what } => malformed(at, what),
+        }
     }
 }
 
@@ -165,6 +175,9 @@ impl Reader<'_> {
             }
             "http_exchanges" => {
                 self.head.http_exchanges = self.structure(name, value, JsonKind::BeginArray)?;
+                if let Some(rows) = self.head.http_exchanges {
+                    exchanges::read(self.text, rows)?;
+                }
             }
             "interrupted" => self.head.interrupted = self.flag(name, value)?,
             _ => self.extra(None, key, value),

@@ -6,6 +6,7 @@
 //! what was recorded comes back token for token.
 
 pub(crate) mod doubt;
+pub(crate) mod exchanges;
 pub(crate) mod file;
 pub(crate) mod format;
 pub(crate) mod locate;

@@ -3,6 +3,7 @@
 //! A loaded cassette and a running recording are written by the same functions, so that a
 //! cassette which is loaded and saved again does not change.
 
+use super::exchanges::{self, HttpExchange};
 use super::format::CURRENT_VERSION;
 use super::model::{Cassette, Channel, Head, Kind, Message, Sender, Transport};
 use crate::wire::json::{Kind as JsonKind, Scanner, Span};
@@ -134,14 +135,18 @@ pub(crate) struct Unclosed {
     /// The first numbers that are free.
     pub(crate) next_seq: i64,
     pub(crate) next_batch: u32,
+    pub(crate) next_exchange: u32,
+    pub(crate) next_session: u32,
     /// The latest time of a message.
     pub(crate) last_offset_ms: i64,
 }
 
 /// How a file ends after its messages; by default one that has none so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// Members of the file that stand there.
+    /// The rows about HTTP, each as JSON; `None` if the file has no such member.
+    rows: Option<Vec<String>>,
+    /// Members of the file that stand behind them.
     members: String,
     has_messages: bool,
     /// Whether one of them says that it was interrupted.
@@ -154,10 +159,22 @@ impl Ending {
         self.has_messages
     }
 
+    /// Adds rows about HTTP to those that are there.
+    pub(crate) fn add_exchanges(&mut self, rows: &[HttpExchange]) {
+        if !rows.is_empty() {
+            let there = self.rows.get_or_insert_default();
+            there.extend(rows.iter().map(exchanges::write));
+        }
+    }
+
     /// The text. There are messages if there were some already, or if `more` came.
     pub(crate) fn text(&self, more: bool, interrupted: bool) -> String {
         let any = self.has_messages || more;
         let mut out = String::from(if any { "\n  ]" } else { "]" });
+        if let Some(rows) = &self.rows {
+            let rows = format!("[{}]", rows.join(","));
+            member(1, "\"http_exchanges\"", &rows, &mut out);
+        }
         out.push_str(&self.members);
         if interrupted && !self.interrupted {
             name(1, "interrupted", false, &mut out);
@@ -182,15 +199,23 @@ impl Cassette {
         let batches = self.rows.iter().filter_map(|row| row.batch);
         let offsets = self.rows.iter().map(|row| row.t_offset_ms);
         let seqs = self.rows.iter().map(|row| row.seq);
+        let rows = self.exchanges();
+        let numbers = rows.iter().map(|row| row.exchange);
+        let numbers = numbers.chain(self.rows.iter().filter_map(|row| row.exchange));
+        let sessions = rows.iter().filter_map(|row| row.session);
+        let after = |last: Option<u32>| last.map_or(0, |last| last.saturating_add(1));
         Unclosed {
             begin: self.text_of_messages(),
             ending: Ending {
-                members: self.text_after_messages(),
+                rows: self.row_texts(),
+                members: self.text_after_rows(),
                 has_messages: !self.rows.is_empty(),
                 interrupted: self.head.interrupted,
             },
             next_seq: seqs.max().map_or(0, |seq| seq.saturating_add(1)),
-            next_batch: batches.max().map_or(0, |batch| batch.saturating_add(1)),
+            next_batch: after(batches.max()),
+            next_exchange: after(numbers.max()),
+            next_session: after(sessions.max()),
             last_offset_ms: offsets.max().unwrap_or(0),
         }
     }
@@ -216,12 +241,22 @@ impl Cassette {
         out
     }
 
-    fn text_after_messages(&self) -> String {
+    /// The rows about HTTP as they stand in the file.
+    fn row_texts(&self) -> Option<Vec<String>> {
+        let rows = self.head.http_exchanges?;
+        let mut scanner = Scanner::over(&self.text, rows);
+        scanner.require().ok()?;
+        let mut texts = Vec::new();
+        while let Ok(Some(row)) = scanner.next_item() {
+            texts.push(row.span.of(&self.text).to_owned());
+        }
+        Some(texts)
+    }
+
+    /// The members behind the rows.
+    fn text_after_rows(&self) -> String {
         let text = &self.text;
         let mut out = String::new();
-        if let Some(rows) = self.head.http_exchanges {
-            member(1, "\"http_exchanges\"", rows.of(text), &mut out);
-        }
         let whole_file = |extra: &&super::model::Extra| extra.message.is_none();
         if self.head.interrupted {
             name(1, "interrupted", false, &mut out);

@@ -115,6 +115,7 @@ impl Held {
             recorder: Options {
                 transport: cassette.transport(),
                 recorded_at: context.now.clone(),
+                server_url: None,
                 redactor,
                 max_message: LONGEST_MESSAGE,
                 earlier: Some(cassette.unclosed()),

@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
     };
     let faults = options.faults.as_deref();
     let faults = match faults
-        .map(|path| overlay(Some(path), &salvaged.cassette))
+        .map(|path| overlay(Some(path), salvaged.cassette.transport()))
         .transpose()
     {
         Ok(faults) => faults.map(|faults| faults.dry_run(&salvaged.cassette)),

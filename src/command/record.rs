@@ -5,16 +5,22 @@ use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
 use crate::cassette::Transport;
 use crate::cassette::file::{resolve, save_atomically};
 use crate::record::{
-    Begin, ClaimOptions, Options as RecorderOptions, Recording, Saved, check_output, check_room,
+    Begin, ClaimOptions, NotSaved, Options as RecorderOptions, Recording, Saved, check_output,
+    check_room,
 };
 use crate::redact::Redactor;
 use crate::report::visible;
+use crate::transport::http::listen::Listener;
+use crate::transport::http::{self, Count, Upstream, UpstreamOptions};
+use crate::transport::signals::Signal;
 use crate::transport::stderr::Stderr;
-use crate::transport::stdio::{self, End, Plan, Recorded, StartError};
+use crate::transport::stdio::{self, End, Plan, StartError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+pub(crate) use crate::transport::http::Hidden;
 
 /// The options of `record`, as they were given.
 #[derive(Clone, Debug)]
@@ -22,7 +28,12 @@ pub(crate) struct Options {
     pub(crate) cassette: PathBuf,
     /// The server command; `None` if there is no `--`.
     pub(crate) command: Option<Vec<OsString>>,
-    pub(crate) url: Option<String>,
+    pub(crate) url: Option<Hidden>,
+    pub(crate) listening: Listening,
+    /// For the server alone: `Name: value`.
+    pub(crate) headers: Vec<Hidden>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) proxy: Option<Hidden>,
     /// The flags that were given and belong to `--url`.
     pub(crate) only_with_url: Vec<&'static str>,
     pub(crate) rules: RuleFlags,
@@ -37,15 +48,26 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
 }
 
+/// Where a client over HTTP connects to, and for how long.
+#[derive(Clone, Debug)]
+pub(crate) struct Listening {
+    /// Loopback by default.
+    pub(crate) host: Option<String>,
+    /// 0 is any that is free.
+    pub(crate) port: u16,
+    pub(crate) max_idle: Option<Duration>,
+}
+
 const NAME: &str = "record";
+const LOOPBACK: &str = "127.0.0.1";
 /// What to do about a claim of somebody else.
 const FIXES: &str = "Fixes: give each recording its own --cassette, --claim-wait SECONDS to wait \
     longer, or --force to break the claim";
 
 /// Records a session, and says on standard error how that goes.
 pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
-    let command = match server_command(options) {
-        Ok(command) => command,
+    let source = match source(options) {
+        Ok(source) => source,
         Err(message) => return Outcome::failed(NAME, message),
     };
     let stderr = match Stderr::open() {
@@ -56,7 +78,7 @@ pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
         stderr: stderr.clone(),
     };
     let mut outcome = Outcome::new(NAME);
-    outcome.exit = match session(options, context, command, &voice) {
+    outcome.exit = match session(options, context, source, &voice) {
         Ok(exit) => exit,
         Err(Failure { exit, message }) => {
             voice.say(&message);
@@ -79,18 +101,41 @@ impl Voice {
         let line = format!("mcp-cassette {NAME}: {}", visible(message));
         self.stderr.line(&without_old_commands(&line));
     }
+
+    /// The same without the name of the command, for a line that programs read.
+    fn plainly(&self, line: &str) {
+        self.stderr.line(&without_old_commands(&visible(line)));
+    }
 }
 
-fn server_command(options: &Options) -> Result<Vec<OsString>, String> {
+/// What is recorded.
+enum Source {
+    Command(Vec<OsString>),
+    Server(Box<Server>),
+}
+
+/// A server over HTTP, and the port at which clients reach it through us.
+struct Server {
+    upstream: Upstream,
+    url: String,
+}
+
+fn source(options: &Options) -> Result<Source, String> {
     match (&options.url, &options.command) {
         (Some(_), Some(_)) => {
             Err("--url and a server command after -- are mutually exclusive".into())
         }
-        (Some(_), None) => Err(
-            "recording over HTTP (--url) is not in this version yet; record a stdio server with \
-             -- CMD"
-                .into(),
-        ),
+        (Some(url), None) => {
+            let upstream = Upstream::new(&UpstreamOptions {
+                url: url.clone(),
+                headers: options.headers.clone(),
+                ca_file: options.ca_file.clone(),
+                proxy: options.proxy.clone(),
+            })
+            .map_err(|error| error.to_string())?;
+            let url = url.0.clone();
+            Ok(Source::Server(Box::new(Server { upstream, url })))
+        }
         (None, None) => Err("pass a remote --url URL or a server command after --".into()),
         (None, Some(command)) if command.is_empty() => {
             Err("missing server command after --".into())
@@ -99,14 +144,14 @@ fn server_command(options: &Options) -> Result<Vec<OsString>, String> {
             "{} apply to --url recording only",
             options.only_with_url.join(", ")
         )),
-        (None, Some(command)) => Ok(command.clone()),
+        (None, Some(command)) => Ok(Source::Command(command.clone())),
     }
 }
 
 fn session(
     options: &Options,
     context: &Context,
-    command: Vec<OsString>,
+    source: Source,
     voice: &Voice,
 ) -> Result<Exit, Failure> {
     let started = SystemTime::now();
@@ -123,26 +168,53 @@ fn session(
     let claim = writing::claim(&target, &options.claim, FIXES, &|text| voice.say(text))?;
     check_room(&target, options.checkpoint.is_some()).map_err(Failure::could_not_run)?;
     announce(options, context, &redactor, &target, voice);
+    let (transport, server_url) = match &source {
+        Source::Command(_) => (Transport::Stdio, None),
+        Source::Server(server) => (Transport::Http, Some(server.url.clone())),
+    };
+    let recording = Recording::begin(Begin {
+        target,
+        recorder: RecorderOptions {
+            transport,
+            recorded_at: context.now.clone(),
+            server_url,
+            redactor,
+            max_message: options.max_message,
+            earlier: None,
+        },
+        interval: options.checkpoint,
+        started,
+    });
+    let ended = match source {
+        Source::Command(command) => over_stdio(options, command, recording, voice),
+        Source::Server(server) => over_http(options, *server, recording, voice),
+    };
+    drop(claim);
+    ended.map(|ended| conclude(options, &ended, voice))
+}
+
+/// How a session ended.
+struct Over {
+    exit: Exit,
+    /// What is to be told of that.
+    why: Option<String>,
+    saved: Result<Saved, NotSaved>,
+}
+
+fn over_stdio(
+    options: &Options,
+    command: Vec<OsString>,
+    recording: Recording,
+    voice: &Voice,
+) -> Result<Over, Failure> {
     let speaker = voice.clone();
     let recorded = stdio::record(Plan {
         command,
         timeout: options.timeout,
-        recording: Recording::begin(Begin {
-            target,
-            recorder: RecorderOptions {
-                transport: Transport::Stdio,
-                recorded_at: context.now.clone(),
-                redactor,
-                max_message: options.max_message,
-                earlier: None,
-            },
-            interval: options.checkpoint,
-            started,
-        }),
+        recording,
         notice: Arc::new(move |text: &str| speaker.say(text)),
         stderr: voice.stderr.clone(),
     });
-    drop(claim);
     let recorded = recorded.map_err(|error| Failure {
         exit: match error {
             StartError::NotFound(_) => Exit::NotFound,
@@ -151,7 +223,86 @@ fn session(
         },
         message: error.to_string(),
     })?;
-    Ok(conclude(options, &recorded, voice))
+    let (exit, why) = match recorded.end {
+        End::Server(0) | End::Client => (Exit::Success, None),
+        End::Server(code) => (Exit::Server(code), None),
+        End::Signal(signal) => (Exit::Interrupted, Some(ended_by(signal))),
+    };
+    Ok(Over {
+        exit,
+        why,
+        saved: recorded.saved,
+    })
+}
+
+fn over_http(
+    options: &Options,
+    server: Server,
+    recording: Recording,
+    voice: &Voice,
+) -> Result<Over, Failure> {
+    let Listening {
+        host,
+        port,
+        max_idle,
+    } = &options.listening;
+    let host = host.as_deref().unwrap_or(LOOPBACK);
+    let listener = Listener::bind(host, *port).map_err(|error| {
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let source = source.unwrap_or_default();
+        Failure::could_not_run(format!("{error}: {source}"))
+    })?;
+    voice.plainly(&format!(
+        "mcp-cassette: recording at {} -> point the agent there",
+        listener.url(server.upstream.path())
+    ));
+    let speaker = voice.clone();
+    let (stderr, is_quiet) = (voice.stderr.clone(), options.quiet);
+    let recorded = http::record(http::Plan {
+        listener,
+        upstream: server.upstream,
+        recording,
+        max_idle: *max_idle,
+        notice: Arc::new(move |text: &str| speaker.say(text)),
+        progress: Box::new(move |count| {
+            if !is_quiet {
+                stderr.status(&status(count));
+            }
+        }),
+    });
+    voice.stderr.status("");
+    let recorded = recorded.map_err(|error| Failure::could_not_run(error.to_string()))?;
+    let (exit, why) = match recorded.ended {
+        http::Ended::Signal(signal) => (Exit::Interrupted, Some(ended_by(signal))),
+        http::Ended::Idle => (
+            Exit::Success,
+            Some("ended because the client was idle (--max-idle)".to_owned()),
+        ),
+        http::Ended::NoServer(why) => {
+            return Err(Failure::could_not_run(format!(
+                "the server at --url is of no use: {why}; no cassette is written"
+            )));
+        }
+        http::Ended::Listener(why) => (
+            Exit::CouldNotRun,
+            Some(format!("the listener failed: {why}")),
+        ),
+    };
+    Ok(Over {
+        exit,
+        why,
+        saved: recorded.saved,
+    })
+}
+
+/// How far it is, for who looks at a terminal.
+fn status(Count { messages, sessions }: Count) -> String {
+    let noun = if sessions == 1 { "session" } else { "sessions" };
+    format!("recording: {}, {sessions} {noun}", counted(messages))
+}
+
+fn ended_by(signal: Signal) -> String {
+    format!("ended by {}", signal.name())
 }
 
 /// What the user should know before it begins.
@@ -181,17 +332,15 @@ fn announce(
 }
 
 /// Tells how it ended, writes the report, and chooses the exit code.
-fn conclude(options: &Options, recorded: &Recorded, voice: &Voice) -> Exit {
+fn conclude(options: &Options, over: &Over, voice: &Voice) -> Exit {
     let cassette = options.cassette.display();
-    if let (End::Signal(signal), false) = (recorded.end, options.quiet) {
-        voice.say(&format!("ended by {}", signal.name()));
+    let mut exit = over.exit;
+    if let Some(why) = &over.why
+        && (!options.quiet || exit == Exit::CouldNotRun)
+    {
+        voice.say(why);
     }
-    let mut exit = match recorded.end {
-        End::Server(0) | End::Client => Exit::Success,
-        End::Server(code) => Exit::Server(code),
-        End::Signal(_) => Exit::Interrupted,
-    };
-    let messages = match &recorded.saved {
+    let messages = match &over.saved {
         Ok(Saved::Cassette { messages }) => {
             if !options.quiet {
                 let messages = counted(*messages);

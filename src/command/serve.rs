@@ -14,10 +14,12 @@ use crate::replay::faults::Overlay;
 use crate::replay::{self, Pace, Replayer, Summary};
 use crate::report::visible;
 use crate::secrets::conceal;
+use crate::transport::http::{self, Listener};
 use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,10 +61,11 @@ pub(crate) struct Pacing {
 }
 
 /// What was said of the transport.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) transport: Option<Transport>,
-    pub(crate) listens: bool,
+    pub(crate) port: Option<u16>,
+    pub(crate) host: Option<String>,
     pub(crate) url: bool,
 }
 
@@ -72,7 +75,7 @@ const CAP: Duration = Duration::from_secs(5);
 /// So many lines of a kind are listed.
 const LISTED: usize = 50;
 
-/// Serves one client over standard input and output.
+/// Serves one client over standard input and output, or any over HTTP.
 pub(crate) fn run(options: &Options, context: &Context) -> Outcome {
     let mut outcome = Outcome::new(NAME);
     match session(options, context, &mut outcome) {
@@ -109,11 +112,11 @@ fn play(
         held.take_in(outcome)?;
     }
     let cassette = load(options, outcome)?;
-    refuse_transports(options, &cassette)?;
+    let transport = transport(options, &cassette)?;
     if let Some(path) = &options.report {
         check_report(path)?;
     }
-    let faults = overlay(options.faults.as_deref(), &cassette)?;
+    let faults = overlay(options.faults.as_deref(), transport)?;
     let given = given_packs(options, &cassette, outcome)?;
     let recording = match held {
         Some(held) => {
@@ -133,6 +136,7 @@ fn play(
         redactor: redactor(options, context, &cassette, &given)?,
         new_episodes: recording.is_some(),
     };
+    let path = recorded_path(&cassette);
     let core = Replayer::new(Arc::new(cassette), replay).map_err(|error| error.to_string())?;
     let stderr = Stderr::open().map_err(|error| error.to_string())?;
     let voice = stderr.clone();
@@ -143,6 +147,18 @@ fn play(
             voice.line(&without_old_commands(&line));
         }
     });
+    if transport == Transport::Http {
+        let listener = listen(options)?;
+        notice_earlier(&stderr, outcome);
+        let url = http::url(&listener);
+        stderr.line(&format!("mcp-cassette: replaying at {url}"));
+        let watcher = watcher(options, &stderr);
+        let served = http::serve(core, listener, path, notice, watcher);
+        let served = served.map_err(|error| error.to_string())?;
+        stderr.status("");
+        stderr.flush(Duration::from_secs(1));
+        return finish(options, &served, outcome);
+    }
     let real = recording.map(|recording| Plan {
         command: options.command.clone().unwrap_or_default(),
         timeout: episodes::TIMEOUT,
@@ -197,16 +213,65 @@ fn refuse_combinations(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn refuse_transports(options: &Options, cassette: &Cassette) -> Result<(), String> {
-    let asked = options.asked;
-    let http = cassette.transport() == Transport::Http;
-    if asked.url && !http {
+/// How the client connects.
+fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String> {
+    let asked = &options.asked;
+    let recorded = cassette.transport();
+    if asked.url && recorded != Transport::Http {
         return Err("--url applies to http cassettes; give the server command after --".to_owned());
     }
-    if http || asked.listens || asked.transport == Some(Transport::Http) {
-        return Err("serving over HTTP is not in this version yet".to_owned());
+    if asked.url && !options.new_episodes {
+        return Err("--url goes with --new-episodes".to_owned());
     }
-    Ok(())
+    let transport = asked.transport.unwrap_or(recorded);
+    if options.new_episodes && (transport != recorded || recorded == Transport::Http) {
+        return Err(
+            "--new-episodes over HTTP is not in this version yet; it goes with recordings of \
+             stdio that are served over stdio"
+                .to_owned(),
+        );
+    }
+    if transport == Transport::Stdio && (asked.port.is_some() || asked.host.is_some()) {
+        return Err("--port and --host go with --transport http or a recording of HTTP".to_owned());
+    }
+    Ok(transport)
+}
+
+/// On a terminal a line says how far it is.
+fn watcher(options: &Options, stderr: &Stderr) -> Option<http::Watcher> {
+    if options.quiet || !io::stderr().is_terminal() {
+        return None;
+    }
+    let stderr = stderr.clone();
+    Some(Box::new(move |tally| {
+        let replay::Tally {
+            sessions,
+            messages,
+            misses,
+        } = tally;
+        stderr.status(&format!(
+            "{sessions} session(s), {messages} message(s), {misses} unmatched"
+        ));
+    }))
+}
+
+fn listen(options: &Options) -> Result<Listener, String> {
+    let host = options.asked.host.as_deref().unwrap_or("127.0.0.1");
+    Listener::bind(host, options.asked.port.unwrap_or(0)).map_err(|error| {
+        let source = std::error::Error::source(&error);
+        let why = source.map_or_else(String::new, |source| format!(": {source}"));
+        format!("{error}{why}")
+    })
+}
+
+/// The path that the recorded server was at: a client may ask for the same.
+fn recorded_path(cassette: &Cassette) -> Option<String> {
+    let url = cassette.server_url()?;
+    let (_, rest) = url.split_once("://")?;
+    let path = rest.get(rest.find('/')?..)?;
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let path = path.trim_end_matches('/');
+    Some(path.to_owned()).filter(|path| !path.is_empty())
 }
 
 /// That the report will find a place is known before the session, not after it.
@@ -223,14 +288,14 @@ fn check_report(path: &Path) -> Result<(), String> {
 }
 
 /// The faults that are asked for.
-pub(super) fn overlay(path: Option<&Path>, cassette: &Cassette) -> Result<Overlay, String> {
+pub(super) fn overlay(path: Option<&Path>, transport: Transport) -> Result<Overlay, String> {
     let Some(path) = path else {
         return Ok(Overlay::default());
     };
     let name = path.display().to_string();
     let bytes = regular_file::read(path, LARGEST_BY_HAND)
         .map_err(|error| format!("--faults {name}: {error}"))?;
-    Overlay::parse(&name, &bytes, cassette.transport()).map_err(|error| error.to_string())
+    Overlay::parse(&name, &bytes, transport).map_err(|error| error.to_string())
 }
 
 /// The packs that were given, each with its name and bytes.

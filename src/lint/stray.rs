@@ -13,6 +13,7 @@ use crate::needles::Needles;
 use crate::secrets::placeholder::is_marker;
 use crate::wire::json::Span;
 use std::cell::OnceCell;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// A kind of material: what it is called, parted by bars, and the beginnings of words that say that a
@@ -331,7 +332,8 @@ fn may_want(folded: &str) -> bool {
     });
     // The ends of names of variables are not where a word begins.
     let in_name = |end: &&str| end.starts_with('_') && folded.contains(*end);
-    words.words(folded.as_bytes()).next().is_some()
+    let any = words.walk_words(folded.as_bytes(), |_, _| ControlFlow::Break(()));
+    any.is_break()
         || folded.contains('_')
             && KINDS
                 .iter()

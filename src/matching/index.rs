@@ -85,6 +85,8 @@ pub(crate) struct Index {
     chains: Vec<Chain>,
     /// For each exchange the next one with its key, and its chain.
     links: Vec<Link>,
+    /// Under [`Ordering::Strict`] each session has a line of its own: several went on at once.
+    apart: bool,
 }
 
 /// The exchanges of one session with one key.
@@ -99,6 +101,7 @@ struct Chain {
 struct Link {
     next: u32,
     chain: u32,
+    session: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -157,7 +160,11 @@ impl Index {
                 }),
             }
         }
-        self.links.push(Link { next: NONE, chain });
+        self.links.push(Link {
+            next: NONE,
+            chain,
+            session,
+        });
     }
 
     /// To be called when all are added, if there is more than one session.
@@ -166,6 +173,11 @@ impl Index {
             let first = self.of_any_session.entry((redacted, key)).or_insert(chain);
             *first = chain.min(*first);
         }
+    }
+
+    /// Has the line of each session be its own.
+    pub(crate) fn keep_to_sessions(&mut self) {
+        self.apart = true;
     }
 
     /// Finds what answers a live request, and uses it up. A request that was never asked in its
@@ -184,7 +196,7 @@ impl Index {
         let redacted = wanted.redacted.map(|key| (true, key));
         let by_redaction = redacted.and_then(|key| own(&key).or_else(|| any(&key)).copied());
         match self.ordering {
-            Ordering::Strict => self.take_next(&chains, usage),
+            Ordering::Strict => self.take_next(&chains, session, usage),
             ordering => {
                 let again = match (ordering, self.on_exhausted) {
                     (Ordering::None, _) | (_, OnExhausted::Repeat) => true,
@@ -230,8 +242,15 @@ impl Index {
         }
     }
 
-    fn take_next(&self, chains: &[u32], usage: &mut Usage) -> Found {
-        let next = usage.line.unwrap_or(0);
+    fn take_next(&self, chains: &[u32], session: u32, usage: &mut Usage) -> Found {
+        let line = usage.line.unwrap_or(0);
+        let links = self.links.get(line as usize..).unwrap_or_default();
+        let of_session = |link: &Link| link.session == session && link.chain != NONE;
+        let skipped = match self.apart {
+            true => links.iter().position(of_session).unwrap_or(links.len()),
+            false => 0,
+        };
+        let next = line.saturating_add(u32::try_from(skipped).unwrap_or(NONE));
         let Some(link) = self.links.get(next as usize) else {
             let next = None;
             return match chains.is_empty() {

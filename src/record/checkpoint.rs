@@ -190,11 +190,18 @@ impl Checkpoint {
     }
 
     /// Makes it the cassette at `target`, whole and with the mode of the file that is there.
-    pub(super) fn finish(mut self, target: &Path, interrupted: bool) -> Result<(), Unfinished> {
+    /// `last` is how it ends when nothing more comes.
+    pub(super) fn finish(
+        mut self,
+        target: &Path,
+        last: Ending,
+        interrupted: bool,
+    ) -> Result<(), Unfinished> {
         let finished = (|| {
             self.put_in_place()?;
-            if interrupted {
-                self.close(true)?;
+            let before = std::mem::replace(&mut self.ending, last);
+            if interrupted || self.ending != before {
+                self.close(interrupted)?;
             }
             if let Ok(meta) = fs::metadata(target) {
                 self.file.set_permissions(meta.permissions())?;

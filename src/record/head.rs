@@ -14,6 +14,8 @@ pub(super) struct Head {
     transport: Transport,
     recorded_at: String,
     redaction: String,
+    server_url: Option<String>,
+    session_id: Option<String>,
     protocol_version: Option<String>,
     server_info: Option<String>,
     /// Whether a handshake told the version, which then stands.
@@ -22,12 +24,20 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// One that knows nothing of the session so far. `redaction` is the manifest.
-    pub(super) fn new(transport: Transport, recorded_at: &str, redaction: String) -> Head {
+    /// One that knows nothing of the session so far. `redaction` is the manifest, `server_url`
+    /// a JSON string.
+    pub(super) fn new(
+        transport: Transport,
+        recorded_at: &str,
+        redaction: String,
+        server_url: Option<String>,
+    ) -> Head {
         Head {
             transport,
             recorded_at: quoted(recorded_at),
             redaction,
+            server_url,
+            session_id: None,
             protocol_version: None,
             server_info: None,
             greeted: false,
@@ -46,8 +56,8 @@ impl Head {
         let text = HeadText {
             recorded_at: Some(&self.recorded_at),
             transport: self.transport,
-            server_url: None,
-            session_id: None,
+            server_url: self.server_url.as_deref(),
+            session_id: self.session_id.as_deref(),
             protocol_version: self.protocol_version.as_deref(),
             server_info: self.server_info.as_deref(),
             redaction: Some(&self.redaction),
@@ -59,6 +69,14 @@ impl Head {
     /// Whether it has changed since this was last asked.
     pub(super) fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
+    }
+
+    /// Takes the stand-in for the id of a session; the first one stands.
+    pub(super) fn session(&mut self, stand_in: &str) {
+        if self.session_id.is_none() {
+            self.session_id = Some(quoted(stand_in));
+            self.changed = true;
+        }
     }
 
     /// Takes version and server from a result: of `initialize` if it `greets`, and otherwise

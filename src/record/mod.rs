@@ -7,16 +7,21 @@
 
 mod checkpoint;
 mod claim;
+mod exchange;
 mod head;
+mod known;
+mod log;
 mod payload;
 mod probe;
 mod recorder;
 mod recording;
+mod url;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use checkpoint::partial_of;
 pub(crate) use claim::{Claim, ClaimError, ClaimOptions};
+pub(crate) use exchange::{Answered, Asked, Step};
 pub(crate) use recorder::Options;
 pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output, check_room};

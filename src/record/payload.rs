@@ -2,7 +2,7 @@
 //! for whatever is no JSON object.
 
 use crate::wire::glyph::{Glyphless, glyphless, is_emoji, is_joining, needs_word_breaks};
-use crate::wire::json::{Kind, Scanner, Span, write_string};
+use crate::wire::json::{Kind, Scanner, Span, member, write_string};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -30,6 +30,16 @@ pub(super) fn frame(text: &str) -> Frame {
         },
         Ok(first) if first.kind == Kind::BeginArray => batch(scanner).unwrap_or(Frame::Raw),
         _ => Frame::Raw,
+    }
+}
+
+/// Whether `text` is a message by what it says of itself.
+pub(super) fn says_json_rpc(text: &str) -> bool {
+    let says = |span: Span| member(text, span, "jsonrpc").is_some();
+    match frame(text) {
+        Frame::Object => says(Span::new(0, text.len())),
+        Frame::Batch(members) => members.into_iter().all(says),
+        Frame::Raw => false,
     }
 }
 

@@ -2,10 +2,11 @@
 //! at the end.
 
 use super::checkpoint::{Checkpoint, Unfinished, partial_of};
+use super::exchange::Step;
 use super::probe::Probe;
 use super::recorder::{Options, Recorder};
-use crate::cassette::Sender;
 use crate::cassette::file::{create_beside, resolve, save_atomically};
+use crate::cassette::{Sender, Transport};
 use crate::redact::Manifest;
 use crate::wire::json::MAX_INPUT;
 use crate::wire::lane::Lane;
@@ -153,7 +154,9 @@ impl Recording {
         } = begin;
         Recording {
             target,
-            rules: Some(recorder.redactor.manifest(&recorder.recorded_at)),
+            // Nobody starts a server over HTTP once more.
+            rules: (recorder.transport == Transport::Stdio)
+                .then(|| recorder.redactor.manifest(&recorder.recorded_at)),
             recorder: Recorder::new(recorder),
             interval,
             started,
@@ -177,6 +180,28 @@ impl Recording {
         self.recorder.observe(at, sender, lane, bytes);
         if self.recorder.pending() > MUCH {
             self.flush(at);
+        }
+    }
+
+    /// See [`Recorder::step`].
+    pub(crate) fn step(&mut self, at: Duration, exchange: u32, step: Step) {
+        self.recorder.step(at, exchange, step);
+    }
+
+    /// How many messages there are so far.
+    pub(crate) fn messages(&self) -> u64 {
+        self.recorder.messages()
+    }
+
+    /// How many sessions over HTTP began.
+    pub(crate) fn sessions(&self) -> u32 {
+        self.recorder.sessions()
+    }
+
+    /// Nothing of it is to be kept.
+    pub(crate) fn discard(self) {
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.discard();
         }
     }
 
@@ -328,7 +353,7 @@ impl Recording {
     fn whole(&self, interrupted: bool) -> String {
         let mut text = self.recorder.head();
         text.push_str(&self.pending);
-        text.push_str(&self.recorder.ending().text(true, interrupted));
+        text.push_str(&self.recorder.last_ending().text(true, interrupted));
         text
     }
 
@@ -370,7 +395,7 @@ impl Recording {
             return Err(not_saved(source, kept, count));
         }
         checkpoint
-            .finish(&self.target, interrupted)
+            .finish(&self.target, self.recorder.last_ending(), interrupted)
             .map_err(|Unfinished { kept, source }| not_saved(source, kept.as_deref(), count))
     }
 }

@@ -234,6 +234,13 @@ impl Redactor {
         })
     }
 
+    /// What stands for the id of a session over HTTP, whatever the rules are.
+    pub(crate) fn session(&self, id: &str) -> String {
+        self.salt
+            .key("mcp-cassette/session")
+            .pseudonym("SESSION", id)
+    }
+
     /// The same for a value of the file outside the messages, under a member called `name`.
     pub(crate) fn head(&self, value: &str, name: &str) -> Redaction {
         self.settle(value, |text| {

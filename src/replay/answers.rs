@@ -1,6 +1,7 @@
 //! What the server says: playlists, message by message.
 
 use super::faults::{Fault, Strategy};
+use super::http::{Key, Said, To};
 use super::plan::{NONE, Playlist};
 use super::playing::{Playing, Step};
 use super::render::{self, Rewriting};
@@ -24,7 +25,7 @@ const AFTER_PROGRESS: Duration = Duration::from_millis(20);
 
 /// What became of a look at a playlist.
 enum Turn {
-    Said(Lane, Vec<u8>),
+    Said(Said),
     /// Nothing was said of this message; the next one may be.
     Skipped,
     Waits,
@@ -33,14 +34,19 @@ enum Turn {
 
 impl Replayer {
     /// Plays on until something is said, or has to wait, or is over.
-    pub(super) fn play(&mut self, slot: u32, now: Duration) -> Option<(Lane, Vec<u8>)> {
+    pub(super) fn play(&mut self, slot: u32, now: Duration) -> Option<Said> {
         let mut playing = self.stage.take(slot)?;
         loop {
-            match self.turn(slot, &mut playing, now) {
-                Turn::Said(lane, bytes) => {
+            let mut turn = self.turn(slot, &mut playing, now);
+            if playing.owes && !self.owes_more(&playing) {
+                playing.owes = false;
+                self.end_response(&playing, &mut turn);
+            }
+            match turn {
+                Turn::Said(said) => {
                     self.stage.put_back(slot, playing);
                     self.stage.ready.push_front(Step::Play(slot));
-                    return Some((lane, bytes));
+                    return Some(said);
                 }
                 Turn::Skipped => {}
                 Turn::Waits => {
@@ -55,6 +61,17 @@ impl Replayer {
         }
     }
 
+    /// Nothing more comes on the response that waits for a playlist; what is said at this turn is
+    /// the end of it.
+    fn end_response(&mut self, playing: &Playing, turn: &mut Turn) {
+        let own = self.lane_of(playing.lane, playing.live);
+        match (turn, own) {
+            (Turn::Said(said), _) if said.to == own => said.last = true,
+            (_, To::Stream(key)) => self.streams.done(key, &self.plan.rows),
+            _ => {}
+        }
+    }
+
     pub(super) fn end_slot(&mut self, slot: u32) {
         if let Some(mut playing) = self.stage.take(slot) {
             self.end(slot, &mut playing);
@@ -63,9 +80,8 @@ impl Replayer {
 
     fn end(&mut self, slot: u32, playing: &mut Playing) {
         // A batch is complete without an answer that was never recorded.
-        let batch = playing.batch.take();
-        if let Some((lane, bytes)) = batch.and_then(|batch| self.batches.add(batch, None)) {
-            self.say(lane, bytes);
+        if let Some(batch) = playing.batch.take() {
+            self.add_to_batch(batch, None);
         }
         if let Some(live) = self.sessions.get_mut(playing.live as usize)
             && let Some(id) = &playing.id
@@ -112,8 +128,8 @@ impl Replayer {
         playing.after = row;
         playing.next += 1;
         match is_answer {
-            true => self.give_answer(playing, row),
-            false => self.tell(playing, row, now),
+            true => self.give_answer(playing, &playlist, row),
+            false => self.tell(playing, &playlist, row, now),
         }
     }
 
@@ -198,10 +214,12 @@ impl Replayer {
         }
     }
 
-    fn give_answer(&mut self, playing: &mut Playing, row: u32) -> Turn {
+    fn give_answer(&mut self, playing: &mut Playing, playlist: &Playlist, at: u32) -> Turn {
         playing.answered = true;
         let fault = playing.fault.take();
-        let Some(row) = self.cassette.rows.get(row as usize) else {
+        let to = self.route(playing, playlist, at);
+        let cassette = std::sync::Arc::clone(&self.cassette);
+        let Some(row) = cassette.rows.get(at as usize) else {
             return Turn::Over;
         };
         let id = playing.id.as_deref().unwrap_or("null");
@@ -210,10 +228,17 @@ impl Replayer {
             version: playing.version.as_deref(),
             ..self.rewriting(playing)
         };
-        let text = &self.cassette.text;
+        let text = &cassette.text;
         let whole = || render::answer(text, row, rewriting);
+        let halved = matches!(fault, Some(Fault::Malformed(Strategy::Truncate)));
         let bytes = match fault {
-            None | Some(Fault::Delay(_) | Fault::OnHttp(_)) => whole(),
+            None
+            | Some(
+                Fault::Delay(_)
+                | Fault::HttpStatus { .. }
+                | Fault::CutStream { .. }
+                | Fault::SessionExpired,
+            ) => whole(),
             Some(Fault::Timeout) => return self.no_answer(playing),
             Some(Fault::Error { code, message }) => render::error(id, code, &message, None),
             Some(Fault::Malformed(Strategy::Truncate)) => truncated(whole()),
@@ -225,32 +250,46 @@ impl Replayer {
                 render::answer(text, row, Rewriting { id, ..rewriting })
             }
             Some(Fault::Disconnect { after_response }) => {
-                let bytes = after_response.then(whole);
-                playing.next = NONE;
-                self.stage.ready.clear();
-                self.stage.ready.push_back(Step::Abort);
-                return match bytes {
-                    Some(bytes) => Turn::Said(playing.lane, bytes),
-                    None => Turn::Over,
-                };
+                let last = after_response.then(|| said(to, playing.live, at, whole()));
+                return self.disconnect(playing, last);
             }
         };
-        match playing.batch.take() {
-            None => Turn::Said(playing.lane, bytes),
-            Some(batch) => match self.batches.add(batch, Some(bytes)) {
-                Some((lane, bytes)) => Turn::Said(lane, bytes),
-                None => Turn::Skipped,
-            },
+        if halved
+            && playing.batch.is_none()
+            && let To::Stream(Key::Post(number)) = to
+        {
+            // Half of an answer is a body that breaks off.
+            playing.owes = false;
+            self.streams.break_in(number, &bytes, &self.plan.rows);
+            return Turn::Skipped;
         }
+        match playing.batch.take() {
+            None => Turn::Said(said(to, playing.live, at, bytes)),
+            Some(batch) => {
+                self.add_to_batch(batch, Some(bytes));
+                Turn::Skipped
+            }
+        }
+    }
+
+    /// Nothing is said any more, but for this.
+    fn disconnect(&mut self, playing: &mut Playing, last: Option<Said>) -> Turn {
+        playing.next = NONE;
+        playing.owes &= last.is_some();
+        self.stage.ready.clear();
+        self.stage.ready.push_back(Step::Abort);
+        last.map_or(Turn::Over, Turn::Said)
     }
 
     /// The answer never comes; a batch is complete without it.
     fn no_answer(&mut self, playing: &mut Playing) -> Turn {
-        let batch = playing.batch.take();
-        match batch.and_then(|batch| self.batches.add(batch, None)) {
-            Some((lane, bytes)) => Turn::Said(lane, bytes),
-            None => Turn::Skipped,
+        playing.owes = false;
+        match (playing.batch.take(), playing.lane) {
+            (Some(batch), _) => self.add_to_batch(batch, None),
+            (None, Lane::Post(number)) => self.streams.show_head(number, &self.plan.rows),
+            (None, _) => {}
         }
+        Turn::Skipped
     }
 
     fn rewriting<'a>(&self, playing: &'a Playing) -> Rewriting<'a> {
@@ -263,42 +302,74 @@ impl Replayer {
     }
 
     /// A notification or request of the server.
-    fn tell(&mut self, playing: &mut Playing, at: u32, now: Duration) -> Turn {
+    fn tell(&mut self, playing: &mut Playing, playlist: &Playlist, at: u32, now: Duration) -> Turn {
         let cassette = std::sync::Arc::clone(&self.cassette);
         let text = &cassette.text;
         let Some(row) = cassette.rows.get(at as usize) else {
             return Turn::Over;
         };
-        let Some(bytes) = render::said(text, row, self.rewriting(playing)) else {
+        let to = self.route(playing, playlist, at);
+        let mut rewriting = self.rewriting(playing);
+        // A subscription is named by the id of the request that began it.
+        let began = row.exchange.filter(|exchange| *exchange != playlist.http);
+        let listener = began.and_then(|exchange| self.listener(playing.live, exchange));
+        if let Some((_, id)) = listener {
+            rewriting.id = Some(id);
+        }
+        let Some(bytes) = render::said(text, row, rewriting) else {
             return Turn::Skipped;
         };
         if render::is_method(text, row, method::PROGRESS) {
             playing.progressed = Some(now);
         }
         let id = member(text, row.payload, "id").map(|id| id.span.of(text));
-        let Some(live) = self.sessions.get_mut(playing.live as usize) else {
-            return Turn::Said(playing.lane, bytes);
-        };
-        if let Some(id) = id {
-            let shown = format!("{} (id {})", shown_method(text, row), conceal::name(id));
-            live.ask(
-                at,
-                Pending {
-                    shown,
-                    id: id_key(id),
-                    waiters: Vec::new(),
-                },
-            );
-        } else if render::is_method(text, row, method::CANCELLED) {
+        if id.is_none() && render::is_method(text, row, method::CANCELLED) {
             // The server takes its own request back, so nobody has to answer it.
             let path = ["params", name::REQUEST_ID];
+            let live = self.sessions.get_mut(playing.live as usize);
             let taken = nested(text, row.payload, &path)
-                .and_then(|id| live.answered(&id_key(id.span.of(text))));
+                .zip(live)
+                .and_then(|(id, live)| live.answered(&id_key(id.span.of(text))));
             for slot in taken.into_iter().flat_map(|(_, pending)| pending.waiters) {
                 self.stage.ready.push_back(Step::Play(slot));
             }
         }
-        Turn::Said(playing.lane, bytes)
+        Turn::Said(Said {
+            asks: id.is_some(),
+            ..said(to, playing.live, at, bytes)
+        })
+    }
+
+    /// The client has heard a request of the server.
+    pub(super) fn ask(&mut self, live: u32, at: u32) {
+        let text = &self.cassette.text;
+        let Some(row) = self.cassette.rows.get(at as usize) else {
+            return;
+        };
+        let Some(id) = member(text, row.payload, "id").map(|id| id.span.of(text)) else {
+            return;
+        };
+        let shown = format!("{} (id {})", shown_method(text, row), conceal::name(id));
+        let pending = Pending {
+            shown,
+            id: id_key(id),
+            waiters: Vec::new(),
+        };
+        if let Some(live) = self.sessions.get_mut(live as usize) {
+            live.ask(at, pending);
+        }
+    }
+}
+
+/// A message that others may follow.
+fn said(to: To, live: u32, row: u32, bytes: Vec<u8>) -> Said {
+    Said {
+        to,
+        bytes,
+        live,
+        row,
+        asks: false,
+        last: false,
     }
 }
 

@@ -1,13 +1,16 @@
 //! How a [`Plan`] is made: in one pass over the messages, and one over what it found.
 
+mod place;
+
+use super::http::Rows;
 use super::plan::{Era, NONE, Plan, Playlist, Request, Session};
 use super::raw::RawAnswer;
 use crate::cassette::model::{Row, string_value};
 use crate::cassette::view::{Envelope, Paired, Role};
-use crate::cassette::{Cassette, Sender};
+use crate::cassette::{Cassette, Channel, Sender};
 use crate::wire::json::{member, nested};
 use crate::wire::mcp::{MODERN_REVISION, method, name};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// What a message means for where others go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,10 @@ pub(super) struct Builder<'c, F> {
     /// For each message the playlist that it begins or belongs to; for an answer of the client
     /// the request that it answers.
     owner: Vec<u32>,
+    /// Over HTTP for each message its session; several go on at once.
+    homes: Vec<u32>,
+    /// The requests that came in an HTTP exchange; more than one is a batch.
+    in_exchange: HashMap<u32, Vec<u32>>,
     /// Which requests have a token or id that later messages name; only where some do.
     progress: Option<HashMap<String, u32>>,
     subscriptions: Option<HashMap<String, u32>>,
@@ -45,9 +52,14 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         Builder {
             cassette,
             request,
-            plan: Plan::default(),
+            plan: Plan {
+                rows: Rows::new(cassette),
+                ..Plan::default()
+            },
             turns: Vec::with_capacity(cassette.rows.len()),
             owner: Vec::with_capacity(cassette.rows.len()),
+            homes: Vec::new(),
+            in_exchange: HashMap::new(),
             progress: speaks_of(method::PROGRESS),
             subscriptions: speaks_of(name::SUBSCRIPTION_ID),
             modern: version.is_some_and(|version| *version >= *MODERN_REVISION),
@@ -59,6 +71,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             return;
         };
         let envelope = &paired.envelope;
+        let over_http = self.plan.rows.over_http;
         let (turn, owner) = match (row.sender, paired.role) {
             (Sender::Client, Role::Request) => (Turn::Asked, self.ask(paired.index, row, envelope)),
             (Sender::Client, Role::Notification) => self.tell(envelope),
@@ -71,17 +84,54 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             },
             (Sender::Server, Role::Response) => match paired.request {
                 Some(request) => (Turn::Answer, self.answer(paired.index, request)),
+                None if over_http => self.body_of(paired.index, row),
                 None => (Turn::Other, NONE),
             },
             (Sender::Server, Role::Request | Role::Notification) => {
-                (Turn::Said, self.said_about(envelope))
+                (Turn::Said, self.said_about(row, envelope))
+            }
+            (Sender::Server, Role::Raw | Role::Unclassified) if over_http => {
+                match self.almost_answer(paired.index, row) {
+                    (Turn::Answer, owner) => (Turn::Answer, owner),
+                    _ => self.body_of(paired.index, row),
+                }
             }
             (Sender::Server, Role::Raw) => self.almost_answer(paired.index, row),
             // Banners and other lines that are no messages are not for clients.
             (_, Role::Unclassified | Role::Raw) => (Turn::Other, NONE),
         };
+        if over_http {
+            let latest = len(&self.plan.sessions).saturating_sub(1);
+            let home = self.plan.rows.session(row).unwrap_or(match turn {
+                // Its own session may be an earlier one: that of the request.
+                Turn::Asked | Turn::Answer => self.session_of(owner, latest),
+                _ => latest,
+            });
+            self.homes.push(home);
+        }
         self.turns.push(turn);
         self.owner.push(owner);
+    }
+
+    fn session_of(&self, playlist: u32, otherwise: u32) -> u32 {
+        let playlist = self.plan.playlists.get(playlist as usize);
+        playlist.map_or(otherwise, |playlist| playlist.session)
+    }
+
+    /// Over HTTP, what came on the response to a request is its answer, whatever it is: errors
+    /// name no request that they are about.
+    fn body_of(&mut self, index: u32, row: &Row) -> (Turn, u32) {
+        let of_exchange = row.exchange.and_then(|it| self.in_exchange.get(&it));
+        let &[exchange] = of_exchange.map(Vec::as_slice).unwrap_or_default() else {
+            return (Turn::Other, NONE);
+        };
+        match self.plan.playlists.get_mut(exchange as usize) {
+            Some(playlist) if playlist.answer == NONE => {
+                playlist.answer = index;
+                (Turn::Answer, exchange)
+            }
+            _ => (Turn::Other, NONE),
+        }
     }
 
     fn ask(&mut self, index: u32, row: &Row, envelope: &Envelope) -> u32 {
@@ -89,18 +139,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         let method = envelope.method_name(text).unwrap_or_default();
         let exchange = len(&self.plan.playlists);
         let initialize = method == method::INITIALIZE;
-        let begins = self
-            .plan
-            .sessions
-            .last()
-            .is_none_or(|session| initialize && session.initialize.is_some());
-        if begins {
-            self.plan.sessions.push(Session::default());
-        }
-        let session = len(&self.plan.sessions) - 1;
-        if initialize && let Some(session) = self.plan.sessions.last_mut() {
-            session.initialize.get_or_insert(exchange);
-        }
+        let session = self.enter_session(row, exchange, initialize);
         let token = |path: &[&str]| {
             let value = nested(text, envelope.params?, path)?;
             Some(value.span.of(text).to_owned())
@@ -109,10 +148,15 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         if let Some(progress) = &mut self.progress
             && let Some(token) = token(&[name::META, name::PROGRESS_TOKEN])
         {
-            progress.insert(token, exchange);
+            progress.insert(in_session(&self.plan.rows, session, &token), exchange);
         }
         if let (Some(subscriptions), Some(id)) = (&mut self.subscriptions, envelope.id) {
-            subscriptions.insert(id.of(text).to_owned(), exchange);
+            let id = in_session(&self.plan.rows, session, id.of(text));
+            subscriptions.insert(id, exchange);
+        }
+        let http = row.exchange.filter(|_| self.plan.rows.over_http);
+        if let Some(http) = http {
+            self.in_exchange.entry(http).or_default().push(exchange);
         }
         self.plan.playlists.push(Playlist {
             begins: index,
@@ -121,14 +165,48 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             first: 0,
             end: 0,
             cancelled: false,
+            http: http.unwrap_or(NONE),
+            listens: method == method::LISTEN,
         });
         (self.request)(Request {
             session,
             row,
             method: &method,
             params: envelope.params,
+            refused: self.plan.rows.wants_token(row),
         });
         exchange
+    }
+
+    /// The session that a request belongs to.
+    fn enter_session(&mut self, row: &Row, exchange: u32, initialize: bool) -> u32 {
+        let sessions = &mut self.plan.sessions;
+        let refused = self.plan.rows.wants_token(row);
+        let session = match self.plan.rows.session(row) {
+            Some(session) => {
+                // A file may say anything; more sessions than requests are none of ours.
+                let session = session.min(exchange);
+                while len(sessions) <= session {
+                    sessions.push(Session::default());
+                }
+                session
+            }
+            None => {
+                let last = sessions.last();
+                let begun = |session: &Session| initialize && session.initialize.is_some();
+                if last.is_none_or(begun) {
+                    sessions.push(Session::default());
+                }
+                len(sessions) - 1
+            }
+        };
+        if initialize
+            && !refused
+            && let Some(session) = sessions.get_mut(session as usize)
+        {
+            session.initialize.get_or_insert(exchange);
+        }
+        session
     }
 
     /// A notification of the client. What it says of its own requests leads to nothing.
@@ -201,15 +279,28 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     }
 
     /// The request that a message of the server names.
-    fn said_about(&self, envelope: &Envelope) -> u32 {
+    fn said_about(&self, row: &Row, envelope: &Envelope) -> u32 {
         let text = &self.cassette.text;
+        let rows = &self.plan.rows;
+        let session = rows.session(row).unwrap_or(0);
         let find = |map: &Option<HashMap<String, u32>>, path: &[&str]| {
             let value = nested(text, envelope.params?, path)?;
-            map.as_ref()?.get(value.span.of(text)).copied()
+            let key = in_session(rows, session, value.span.of(text));
+            map.as_ref()?.get(&key).copied()
         };
         let by_token = || find(&self.progress, &[name::PROGRESS_TOKEN]);
         let by_id = || find(&self.subscriptions, &[name::META, name::SUBSCRIPTION_ID]);
-        by_token().or_else(by_id).unwrap_or(NONE)
+        let named = by_token().or_else(by_id).unwrap_or(NONE);
+        if !rows.over_http || row.channel == Some(Channel::Get) {
+            return named;
+        }
+        // What comes on the response to a request is said about that.
+        let of_exchange = row.exchange.and_then(|it| self.in_exchange.get(&it));
+        match of_exchange.map(Vec::as_slice).unwrap_or_default() {
+            [] => NONE,
+            many if many.contains(&named) => named,
+            [.., last] => *last,
+        }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -218,6 +309,12 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         self.place();
         self.arrange();
         let initialized = |session: &Session| session.initialize.is_some();
+        let sessions = self.plan.sessions.iter().enumerate();
+        let greeted = sessions.filter(|(_, session)| initialized(session));
+        self.plan.greeted = greeted
+            .map(|(at, _)| u32::try_from(at).unwrap_or(NONE))
+            .collect();
+        self.plan.endpoints = self.has_endpoints();
         self.plan.era = match self.modern && !self.plan.sessions.iter().any(initialized) {
             true => Era::Modern,
             false => Era::Legacy,
@@ -225,112 +322,21 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
         self.plan
     }
 
-    /// Gives each message of the server that names no request the playlist of the message which
-    /// it followed.
-    fn place(&mut self) {
-        let answers = self.plan.answers.iter();
-        self.plan.answered_at = answers.map(|&(row, request)| (request, row)).collect();
-        // Requests that are open and have an answer.
-        let mut open = BTreeSet::new();
-        let mut last = Last::Nothing;
-        // What was said before the first request.
-        let mut early = Vec::new();
-        for at in 0..self.turns.len() {
-            let row = u32::try_from(at).unwrap_or(NONE);
-            let (Some(&turn), Some(&owner)) = (self.turns.get(at), self.owner.get(at)) else {
-                return;
-            };
-            match turn {
-                Turn::Asked => {
-                    last = Last::Playlist(owner);
-                    for early in early.drain(..) {
-                        self.own(early, owner);
-                    }
-                    if self
-                        .plan
-                        .playlists
-                        .get(owner as usize)
-                        .is_some_and(|p| p.answer != NONE)
-                    {
-                        open.insert(owner);
-                    }
-                }
-                Turn::Told => last = Last::Told(row),
-                Turn::Answered => {
-                    last = self
-                        .owner
-                        .get(owner as usize)
-                        .map_or(last, |&o| Last::Answered(o));
-                }
-                Turn::Answer => {
-                    open.remove(&owner);
-                }
-                Turn::Said if owner != NONE => {}
-                Turn::Said => {
-                    let answered = self.plan.answered_at.get(&row).copied();
-                    let found = match last {
-                        Last::Answered(playlist) if answered.is_none() => Some(playlist),
-                        _ => self.open_request(&open, answered),
-                    };
-                    let playlist = match (found, last) {
-                        (Some(playlist), _) => playlist,
-                        (None, Last::Playlist(playlist) | Last::Answered(playlist)) => playlist,
-                        (None, Last::Told(told)) => self.told(told),
-                        (None, Last::Nothing) => {
-                            early.push(row);
-                            continue;
-                        }
-                    };
-                    self.own(row, playlist);
-                }
-                Turn::Other => {}
-            }
-        }
-    }
-
-    fn own(&mut self, row: u32, playlist: u32) {
-        if let Some(owner) = self.owner.get_mut(row as usize) {
-            *owner = playlist;
-        }
-    }
-
-    /// The latest open request; for a request of the server that the client answered at
-    /// `answered` the latest one whose answer came after that.
-    fn open_request(&self, open: &BTreeSet<u32>, answered: Option<u32>) -> Option<u32> {
-        /// More requests than any client has open at once.
-        const LOOKED_AT: usize = 256;
-        let waits = |exchange: &&u32| {
-            let playlist = self.plan.playlists.get(**exchange as usize);
-            playlist.is_some_and(|playlist| answered.is_none_or(|at| playlist.answer > at))
+    /// Whether the answer to the first `initialize` came on a GET that was there before: the
+    /// transport of 2024-11-05.
+    fn has_endpoints(&self) -> bool {
+        let mut greetings = self
+            .plan
+            .sessions
+            .iter()
+            .filter_map(|session| session.initialize);
+        let greeting = greetings.find_map(|at| self.plan.playlists.get(at as usize));
+        let answer = greeting.and_then(|it| self.cassette.rows.get(it.answer as usize));
+        let Some(answer) = answer.filter(|_| self.plan.rows.over_http) else {
+            return false;
         };
-        let mut latest = open.iter().rev().take(LOOKED_AT);
-        latest.find(waits).or_else(|| open.last()).copied()
-    }
-
-    /// The playlist of a notification, made when something follows it.
-    fn told(&mut self, row: u32) -> u32 {
-        let known = self.owner.get(row as usize).copied().unwrap_or(NONE);
-        if known != NONE {
-            return known;
-        }
-        let playlist = len(&self.plan.playlists);
-        let before = |playlist: &Playlist| playlist.begins < row;
-        let requests = self.plan.playlists.get(..self.plan.exchanges as usize);
-        let requests = requests.unwrap_or_default();
-        let session = match requests.partition_point(before).checked_sub(1) {
-            Some(at) => requests.get(at).map_or(0, |playlist| playlist.session),
-            None => 0,
-        };
-        self.plan.playlists.push(Playlist {
-            begins: row,
-            answer: NONE,
-            session,
-            first: 0,
-            end: 0,
-            cancelled: false,
-        });
-        self.own(row, playlist);
-        playlist
+        let facts = answer.exchange.and_then(|it| self.plan.rows.facts(it));
+        answer.channel == Some(Channel::Get) && facts.is_none_or(|facts| facts.resumes.is_none())
     }
 
     /// Puts the messages of each playlist together, and numbers the notifications.
@@ -389,6 +395,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
                 let playlist = self.plan.playlists.get(owner as usize);
                 session = playlist.map_or(session, |playlist| playlist.session);
             }
+            session = self.homes.get(at).copied().unwrap_or(session);
             let row = self.cassette.rows.get(at).filter(|_| *turn == Turn::Told);
             let method = row.and_then(|row| member(text, row.payload, "method"));
             if let Some(method) = method.and_then(|method| string_value(method.span.of(text))) {
@@ -403,14 +410,12 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     }
 }
 
-/// The latest message of the client that can have led to something.
-#[derive(Clone, Copy)]
-enum Last {
-    Nothing,
-    Playlist(u32),
-    Told(u32),
-    /// It answered a request of the server, which is in this playlist.
-    Answered(u32),
+/// What stands for a token or id of a session: over HTTP each has its own.
+fn in_session(rows: &Rows, session: u32, token: &str) -> String {
+    match rows.over_http {
+        true => format!("{session} {token}"),
+        false => token.to_owned(),
+    }
 }
 
 fn len<T>(list: &[T]) -> u32 {

@@ -35,7 +35,7 @@ impl Batches {
     }
 
     /// Adds an answer, or the certainty that one request gets none. Gives the whole when it is
-    /// complete and holds anything.
+    /// complete; it is empty if no request got one.
     pub(super) fn add(&mut self, number: u32, answer: Option<Vec<u8>>) -> Option<(Lane, Vec<u8>)> {
         let batch = self.open.get_mut(&number)?;
         batch.answers.extend(answer);
@@ -45,7 +45,7 @@ impl Batches {
         }
         let batch = self.open.remove(&number)?;
         if batch.answers.is_empty() {
-            return None;
+            return Some((batch.lane, Vec::new()));
         }
         let mut bytes = vec![b'['];
         bytes.extend_from_slice(&batch.answers.join(&b','));

@@ -46,8 +46,17 @@ pub(crate) enum Fault {
     Malformed(Strategy),
     /// The connection ends.
     Disconnect { after_response: bool },
-    /// A type that only HTTP has.
-    OnHttp(&'static str),
+    /// Over HTTP: another response comes.
+    HttpStatus {
+        status: u16,
+        /// In seconds.
+        retry_after: Option<u64>,
+        body: Option<String>,
+    },
+    /// Over HTTP: the stream breaks off after so many messages. Whoever asks for the rest gets it.
+    CutStream { after_events: u64 },
+    /// Over HTTP: the session is not known any more, until the client begins a new one.
+    SessionExpired,
 }
 
 /// How an answer is spoilt.
@@ -106,7 +115,9 @@ impl Fault {
             Fault::Error { .. } => "error",
             Fault::Malformed(_) => "malformed",
             Fault::Disconnect { .. } => "disconnect",
-            Fault::OnHttp(name) => name,
+            Fault::HttpStatus { .. } => "http_status",
+            Fault::CutStream { .. } => "cut_stream",
+            Fault::SessionExpired => "session_expired",
         }
     }
 }
@@ -358,22 +369,33 @@ impl Reader<'_> {
                 Some((&Data::Bool(after_response), _)) => Ok(Fault::Disconnect { after_response }),
                 Some((_, span)) => wrong(span, "`after_response` is neither true nor false"),
             },
-            _ => {
-                number("status", 100, 599)?;
-                number("retry_after", 0, i64::from(u32::MAX))?;
-                number("after_events", 0, i64::from(u32::MAX))?;
-                if let Some(body) = param("body") {
-                    self.string(body, "`body`")?;
-                }
-                match self.transport {
-                    Transport::Http => Ok(Fault::OnHttp(name)),
-                    Transport::Stdio => wrong(
-                        kind.span,
-                        format!("the fault {name} is for HTTP; this recording is of stdio"),
-                    ),
-                }
-            }
+            _ if self.transport == Transport::Stdio => wrong(
+                kind.span,
+                format!("the fault {name} is for HTTP; this recording is of stdio"),
+            ),
+            "http_status" => self.http_status(params, node),
+            "cut_stream" => Ok(Fault::CutStream {
+                after_events: number("after_events", 0, i64::from(u32::MAX))?
+                    .unwrap_or(0)
+                    .unsigned_abs(),
+            }),
+            _ => Ok(Fault::SessionExpired),
         }
+    }
+
+    fn http_status(&self, params: Option<&Node>, node: &Node) -> Result<Fault, Wrong> {
+        let param = |wanted: &str| params.and_then(|params| given(params, wanted));
+        let Some(status) = self.number(param("status"), "status", 200, 599)? else {
+            return wrong(node.span, "an http_status has no `status` in `params`");
+        };
+        let retry_after =
+            self.number(param("retry_after"), "retry_after", 0, i64::from(u32::MAX))?;
+        let body = param("body").map(|body| self.string(body, "`body`"));
+        Ok(Fault::HttpStatus {
+            status: u16::try_from(status).unwrap_or(500),
+            retry_after: retry_after.map(i64::unsigned_abs),
+            body: body.transpose()?,
+        })
     }
 
     /// A parameter that is a whole number of that range, if it is there.

@@ -154,8 +154,8 @@ impl Replayer {
             State::Greeted | State::Ready => {}
         }
         // Its batch is complete without it.
-        if let Some((lane, bytes)) = asked.batch.and_then(|batch| self.batches.add(batch, None)) {
-            self.say(lane, bytes);
+        if let Some(batch) = asked.batch {
+            self.add_to_batch(batch, None);
         }
         let Some(upstream) = &mut self.upstream else {
             return false;

@@ -5,32 +5,43 @@ use super::plan::{Era, NONE};
 use super::render;
 use super::replayer::{Once, Replayer};
 use super::requests::Asked;
-use super::session::Live;
 use crate::cassette::Sender;
 use crate::cassette::model::string_value;
 use crate::wire::json::{member, nested, write_string};
+use crate::wire::lane::Lane;
 use crate::wire::mcp::{CAPABILITIES, MODERN_REVISION, code, method, name};
 use std::collections::BTreeSet;
 
 impl Replayer {
     /// The n-th `initialize` begins the n-th recorded session, beyond the last one that again.
     pub(super) fn initialize(&mut self, asked: Asked<'_>) {
-        let sessions = &self.plan.sessions;
-        let at = (self.initialized as usize).min(sessions.len().saturating_sub(1));
-        let Some(exchange) = sessions.get(at).and_then(|session| session.initialize) else {
+        let greeted = &self.plan.greeted;
+        let at = (self.initialized as usize).min(greeted.len().saturating_sub(1));
+        let session = greeted.get(at).copied().unwrap_or(0);
+        let recorded = self.plan.sessions.get(session as usize);
+        let Some(exchange) = recorded.and_then(|session| session.initialize) else {
             return match self.plan.era {
                 Era::Modern => self.refuse_initialize(asked),
                 Era::Legacy => self.miss(asked, "the recording has no `initialize`"),
             };
         };
-        // What came before the first one belongs to the same session.
-        if self.initialized > 0 {
-            self.sessions.push(Live::default());
+        // A GET of 2024-11-05 has begun it already.
+        if !self.plan.endpoints || asked.lane == Lane::Stdio {
+            self.speaking = self.new_session();
         }
+        self.latest = Some(self.speaking);
+        self.expired = false;
         self.initialized += 1;
+        let greets = self.plan.playlists.get(exchange as usize);
+        let answer = greets.and_then(|greets| self.cassette.rows.get(greets.answer as usize));
+        let text = &self.cassette.text;
+        let succeeds = answer.is_some_and(|row| member(text, row.payload, "result").is_some());
+        if asked.lane != Lane::Stdio && succeeds && self.gives_ids() {
+            self.name_session(self.speaking);
+        }
         let version = self.compare_greetings(exchange, asked);
         if let Some(live) = self.live() {
-            live.session = u32::try_from(at).unwrap_or(NONE);
+            live.session = session;
             live.version = version;
             live.usage.begin_at(exchange + 1);
         }
@@ -117,7 +128,7 @@ impl Replayer {
         );
         let code = code::UNSUPPORTED_VERSION;
         let bytes = render::error(asked.id, code, &message, Some(&data));
-        self.reply(asked.lane, asked.batch, bytes);
+        self.reply_as(400, asked, bytes);
     }
 
     /// Whether the recording has an answer to `server/discover`.

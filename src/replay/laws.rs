@@ -204,6 +204,7 @@ impl Client {
                 Action::Wait(at) => panic!("it waits for {at:?} at {:?}", self.now),
                 Action::Idle => return None,
                 Action::Abort => panic!("there are no faults"),
+                other => panic!("that is for HTTP: {other:?}"),
             }
         }
         panic!("it never stops")

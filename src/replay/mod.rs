@@ -11,8 +11,11 @@ mod batch;
 pub(crate) mod faults;
 mod forward;
 mod greeting;
+pub(crate) mod http;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod laws;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod laws_http;
 mod plan;
 mod playing;
 mod raw;
@@ -73,7 +76,7 @@ impl Pace {
 /// What the transport is to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Say this: one line or body, without a line's end.
+    /// Say this: one line without its end, or over HTTP the next bytes of a body.
     Send { lane: Lane, bytes: Vec<u8> },
     /// Say this to the real server, which is started for it if it does not run: one line without
     /// its end. What is `kept` belongs to the recording.
@@ -82,12 +85,35 @@ pub(crate) enum Action {
         bytes: Vec<u8>,
         kept: bool,
     },
+    /// Answer a request over HTTP with this response, which is all of it.
+    Respond {
+        lane: Lane,
+        head: http::ResponseHead,
+        body: Vec<u8>,
+    },
+    /// Begin the response to a request over HTTP; what is sent on the lane is its body.
+    Begin {
+        lane: Lane,
+        head: http::ResponseHead,
+    },
+    /// End a response that was begun. One that is cut has its connection broken off.
+    End { lane: Lane, cut: bool },
     /// Break the connection off and stop.
     Abort,
     /// Nothing to do before this moment, unless the client says something.
     Wait(Duration),
     /// Nothing to do until the client says something.
     Idle,
+}
+
+/// How far it is, for whoever watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How often a client began one.
+    pub(crate) sessions: u32,
+    /// What clients said, and what they were told.
+    pub(crate) messages: u64,
+    pub(crate) misses: usize,
 }
 
 /// What came of a session, for the report and the exit code.

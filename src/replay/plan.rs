@@ -5,6 +5,7 @@
 //! followed. A session plays a playlist when the client says what begins it.
 
 use super::arrange::Builder;
+use super::http::Rows;
 use crate::cassette::Cassette;
 use crate::cassette::model::Row;
 use crate::cassette::view::Exchanges;
@@ -33,6 +34,12 @@ pub(super) struct Plan {
     pub(super) era: Era,
     /// Whether messages name requests as subscriptions.
     pub(super) has_subscriptions: bool,
+    pub(super) rows: Rows,
+    /// Recorded over the HTTP of 2024-11-05: all answers come on one GET, which names the place to
+    /// post to.
+    pub(super) endpoints: bool,
+    /// The recorded sessions that a live `initialize` begins, in order.
+    pub(super) greeted: Vec<u32>,
 }
 
 /// What one message of the client leads to.
@@ -48,6 +55,10 @@ pub(super) struct Playlist {
     pub(super) end: u32,
     /// The client took the request back.
     pub(super) cancelled: bool,
+    /// The HTTP exchange that it came in, or [`NONE`].
+    pub(super) http: u32,
+    /// It is a `subscriptions/listen`.
+    pub(super) listens: bool,
 }
 
 /// From one `initialize` to the next.
@@ -91,4 +102,6 @@ pub(super) struct Request<'a> {
     pub(super) row: &'a Row,
     pub(super) method: &'a str,
     pub(super) params: Option<Span>,
+    /// It was turned away for want of a token.
+    pub(super) refused: bool,
 }

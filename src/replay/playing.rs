@@ -1,6 +1,7 @@
 //! A playlist that is being played.
 
 use super::faults::Fault;
+use super::http::Said;
 use super::plan::NONE;
 use crate::wire::lane::Lane;
 use std::cmp::Reverse;
@@ -36,12 +37,14 @@ pub(super) struct Playing {
     pub(super) answered: bool,
     /// The batch that the request came in.
     pub(super) batch: Option<u32>,
+    /// A response over HTTP waits for its end.
+    pub(super) owes: bool,
 }
 
 /// What is to be done, in order.
 #[derive(Debug)]
 pub(super) enum Step {
-    Say(Lane, Vec<u8>),
+    Say(Said),
     /// To the real server; whether it belongs to the recording.
     Forward(Lane, Vec<u8>, bool),
     Play(u32),
@@ -88,6 +91,16 @@ impl Stage {
 
     pub(super) fn look(&mut self, slot: u32) -> Option<&mut Playing> {
         self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Whoever waits for what is played on a lane is gone.
+    pub(super) fn silence(&mut self, lane: Lane) {
+        let playing = self.slots.iter_mut().flatten();
+        for playing in playing.filter(|playing| playing.lane == lane) {
+            playing.silent = true;
+            playing.owes = false;
+            playing.answered = true;
+        }
     }
 
     /// The slot may be used for something else.

@@ -30,6 +30,8 @@ pub(super) fn answer(text: &str, row: &Row, rewriting: Rewriting<'_>) -> Vec<u8>
         while let Ok(Some(key)) = scanner.next_key() {
             let Ok(value) = scanner.value() else { break };
             match &*decode(key.inner().of(text)) {
+                // An error about a request that could not be read names none.
+                "id" if value.kind == Kind::Null => {}
                 "id" => changed.extend(rewriting.id.map(|id| (value.span, id))),
                 "result" => in_result(text, value.span, rewriting, &mut changed),
                 _ => {}

@@ -3,19 +3,20 @@
 use super::batch::Batches;
 use super::faults::Overlay;
 use super::forward::Upstream;
+use super::http::{Key, Streams, To};
 use super::plan::{Plan, Request};
 use super::playing::{Stage, Step};
 use super::session::Live;
-use super::{Action, Options, Pace, Summary};
+use super::{Action, Options, Pace, Summary, Tally};
 use crate::cassette::Cassette;
 use crate::matching::{Index, Keyer, PointerError};
 use crate::redact::Redactor;
 use crate::wire::lane::Lane;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Replays one recording, to one client at a time on stdio.
+/// Replays one recording: on stdio to one client at a time, over HTTP to several.
 #[derive(Debug)]
 pub(crate) struct Replayer {
     pub(super) cassette: Arc<Cassette>,
@@ -28,8 +29,21 @@ pub(crate) struct Replayer {
     pub(super) pace: Option<Pace>,
     pub(super) stage: Stage,
     pub(super) batches: Batches,
-    /// Every session so far; the last one is the current one.
+    /// Every session so far.
     pub(super) sessions: Vec<Live>,
+    /// The one whose client speaks at the moment.
+    pub(super) speaking: u32,
+    /// The one that the next `initialize` belongs to, if something was asked before it.
+    pub(super) lobby: Option<u32>,
+    /// The one that was begun last.
+    pub(super) latest: Option<u32>,
+    /// Of both sides.
+    pub(super) messages: u64,
+    /// Over HTTP, by their ids.
+    pub(super) ids: HashMap<String, u32>,
+    /// Over HTTP, where they have no ids: nothing goes on before a new one.
+    pub(super) expired: bool,
+    pub(super) streams: Streams,
     /// How many `initialize` came.
     pub(super) initialized: u32,
     /// Which recorded requests were made, and how many.
@@ -68,12 +82,17 @@ impl Replayer {
         let text = &cassette.text;
         let plan = Plan::new(&cassette, |request: Request<'_>| {
             // The n-th `initialize` is that of the n-th session, whatever it says.
-            let key = (request.method != crate::wire::mcp::method::INITIALIZE)
+            let matched = request.method != crate::wire::mcp::method::INITIALIZE;
+            // What was turned away for want of a token was asked again.
+            let key = (matched && !request.refused)
                 .then(|| keyer.key(request.method, text, request.params));
             index.add(request.session, request.row.redacted, key);
         });
         if plan.sessions.len() > 1 {
             index.join_sessions();
+        }
+        if plan.rows.over_http {
+            index.keep_to_sessions();
         }
         // Rules that changed no request have nothing to do with live ones.
         let rows = cassette.rows.iter();
@@ -92,6 +111,13 @@ impl Replayer {
             stage: Stage::default(),
             batches: Batches::default(),
             sessions: vec![Live::default()],
+            speaking: 0,
+            lobby: Some(0),
+            latest: None,
+            messages: 0,
+            ids: HashMap::new(),
+            expired: false,
+            streams: Streams::default(),
             initialized: 0,
             used,
             uses: 0,
@@ -111,21 +137,26 @@ impl Replayer {
             return Action::Idle;
         }
         self.stage.ring(now);
-        while let Some(step) = self.stage.ready.pop_front() {
-            match step {
-                Step::Say(lane, bytes) => return Action::Send { lane, bytes },
+        loop {
+            if let Some(action) = self.streams.out.pop_front() {
+                return action;
+            }
+            let Some(step) = self.stage.ready.pop_front() else {
+                break;
+            };
+            let said = match step {
+                Step::Say(said) => Some(said),
+                Step::Play(slot) => self.play(slot, now),
                 Step::Forward(lane, bytes, kept) => {
                     return Action::Forward { lane, bytes, kept };
-                }
-                Step::Play(slot) => {
-                    if let Some((lane, bytes)) = self.play(slot, now) {
-                        return Action::Send { lane, bytes };
-                    }
                 }
                 Step::Abort => {
                     self.aborted = true;
                     return Action::Abort;
                 }
+            };
+            if let Some(action) = said.and_then(|said| self.deliver(said)) {
+                return action;
             }
         }
         match self.stage.next_timer() {
@@ -168,6 +199,15 @@ impl Replayer {
         !self.notices.is_empty()
     }
 
+    /// How far it is.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            sessions: self.initialized,
+            messages: self.messages,
+            misses: self.summary.misses.len(),
+        }
+    }
+
     /// What came of it all.
     pub(crate) fn finish(&mut self) -> Summary {
         let mut summary = std::mem::take(&mut self.summary);
@@ -188,27 +228,28 @@ impl Replayer {
         summary
     }
 
-    pub(super) fn say(&mut self, lane: Lane, bytes: Vec<u8>) {
-        self.stage.ready.push_back(Step::Say(lane, bytes));
-    }
-
     /// An answer of our own: on its lane, or in its batch.
     pub(super) fn reply(&mut self, lane: Lane, batch: Option<u32>, bytes: Vec<u8>) {
         match batch {
             None => self.say(lane, bytes),
-            Some(batch) => {
-                if let Some((lane, bytes)) = self.batches.add(batch, Some(bytes)) {
-                    self.say(lane, bytes);
+            Some(batch) => self.add_to_batch(batch, Some(bytes)),
+        }
+    }
+
+    /// An answer in a batch, or the certainty that there is none.
+    pub(super) fn add_to_batch(&mut self, batch: u32, answer: Option<Vec<u8>>) {
+        match self.batches.add(batch, answer) {
+            Some((lane, bytes)) if bytes.is_empty() => {
+                if let To::Stream(key @ Key::Post(_)) = self.lane_of(lane, self.speaking) {
+                    self.streams.done(key, &self.plan.rows);
                 }
             }
+            Some((lane, bytes)) => self.say(lane, bytes),
+            None => {}
         }
     }
 
     pub(super) fn live(&mut self) -> Option<&mut Live> {
-        self.sessions.last_mut()
-    }
-
-    pub(super) fn current(&self) -> u32 {
-        u32::try_from(self.sessions.len().saturating_sub(1)).unwrap_or(u32::MAX)
+        self.sessions.get_mut(self.speaking as usize)
     }
 }

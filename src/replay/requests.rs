@@ -1,12 +1,13 @@
 //! What the client says: requests find their recorded ones, answers open gates.
 
+mod told;
+
 use super::plan::{Era, NONE};
 use super::playing::Playing;
 use super::render;
 use super::replayer::{Once, Replayer};
 use crate::cassette::Sender;
 use crate::cassette::model::string_value;
-use crate::cassette::pairing::id_key;
 use crate::cassette::view::{Envelope, Role};
 use crate::matching::{Candidate, Found, Group, Wanted, explain, shown_params};
 use crate::redact::MessageContext;
@@ -55,6 +56,10 @@ impl Unmatched {
 impl Replayer {
     /// Takes one message, or a batch of them, that the client sent.
     pub(crate) fn receive(&mut self, now: Duration, lane: Lane, bytes: &[u8]) {
+        if lane == Lane::Stdio {
+            // There is one client, and it has one session at a time.
+            self.speaking = u32::try_from(self.sessions.len().saturating_sub(1)).unwrap_or(NONE);
+        }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -62,7 +67,7 @@ impl Replayer {
         let text = text.filter(|text| text.len() < MAX_INPUT && is_json(text));
         let Some(text) = text else {
             let message = "mcp-cassette: this is not JSON";
-            self.refuse(lane, None, code::PARSE_ERROR, message);
+            self.refuse_all(lane, code::PARSE_ERROR, message);
             self.notices
                 .push("the client sent a line that is not JSON".to_owned());
             return;
@@ -78,7 +83,7 @@ impl Replayer {
     /// A line that is longer than anything that is kept.
     pub(crate) fn receive_too_long(&mut self, lane: Lane, length: u64) {
         let message = format!("mcp-cassette: the message of {length} bytes is too long");
-        self.refuse(lane, None, code::INVALID_REQUEST, &message);
+        self.refuse_all(lane, code::INVALID_REQUEST, &message);
         self.notices.push(format!(
             "the client sent a line of {length} bytes, which was not read"
         ));
@@ -88,7 +93,7 @@ impl Replayer {
         let version = self.live().and_then(|live| live.version.clone());
         if version.as_deref() != Some(BATCH_REVISION) {
             let message = "mcp-cassette: only protocol revision 2025-03-26 has batches";
-            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+            return self.refuse_all(lane, code::INVALID_REQUEST, message);
         }
         let mut items = Vec::new();
         let mut scanner = Scanner::new(text);
@@ -98,7 +103,7 @@ impl Replayer {
         }
         if items.is_empty() {
             let message = "mcp-cassette: the batch is empty";
-            return self.refuse(lane, None, code::INVALID_REQUEST, message);
+            return self.refuse_all(lane, code::INVALID_REQUEST, message);
         }
         let answered = |span: &&Span| {
             let role = Envelope::read(text, **span).role();
@@ -106,6 +111,9 @@ impl Replayer {
         };
         let requests = items.iter().filter(answered).count();
         let batch = (requests > 0).then(|| self.batches.begin(lane, requests));
+        if batch.is_some() {
+            self.expect(lane);
+        }
         for item in items {
             self.message(now, lane, text, item, batch);
         }
@@ -113,7 +121,12 @@ impl Replayer {
 
     fn message(&mut self, now: Duration, lane: Lane, text: &str, span: Span, batch: Option<u32>) {
         let envelope = Envelope::read(text, span);
-        match envelope.role() {
+        let role = envelope.role();
+        self.messages += 1;
+        if batch.is_none() && matches!(role, Role::Request | Role::Unclassified | Role::Raw) {
+            self.expect(lane);
+        }
+        match role {
             Role::Request => {
                 let Some(method) = envelope.method_name(text) else {
                     let message = "mcp-cassette: the method is not a string";
@@ -136,7 +149,7 @@ impl Replayer {
             }
             Role::Response => {
                 if !self.forward_answer(lane, text, span, &envelope) {
-                    self.answered(now, text, &envelope);
+                    self.answered(now, lane, text, &envelope);
                 }
             }
             Role::Notification => {
@@ -150,9 +163,33 @@ impl Replayer {
         }
     }
 
+    /// Over HTTP, a response waits for an answer more.
+    fn expect(&mut self, lane: Lane) {
+        if let Lane::Post(number) = lane {
+            self.streams.expect(number);
+        }
+    }
+
+    /// An error about all that came.
+    fn refuse_all(&mut self, lane: Lane, code: i64, message: &str) {
+        self.expect(lane);
+        self.refuse(lane, None, code, message);
+    }
+
+    /// An answer of our own that has a status over HTTP.
+    pub(super) fn reply_as(&mut self, status: u16, asked: Asked<'_>, bytes: Vec<u8>) {
+        if let (Lane::Post(number), None) = (asked.lane, asked.batch) {
+            self.streams.prepare_error(number, status);
+        }
+        self.reply(asked.lane, asked.batch, bytes);
+    }
+
     /// An error about something that has no id.
     fn refuse(&mut self, lane: Lane, batch: Option<u32>, code: i64, message: &str) {
         let bytes = render::error("null", code, message, None);
+        if let (Lane::Post(number), None) = (lane, batch) {
+            self.streams.prepare_error(number, 400);
+        }
         self.reply(lane, batch, bytes);
     }
 
@@ -188,7 +225,7 @@ impl Replayer {
     }
 
     fn take(&mut self, wanted: &Wanted<'_>) -> Found {
-        match self.sessions.last_mut() {
+        match self.sessions.get_mut(self.speaking as usize) {
             Some(live) => self.index.take(wanted, &mut live.usage),
             None => Found::Nothing,
         }
@@ -223,8 +260,9 @@ impl Replayer {
             return;
         };
         self.mark_used(exchange);
-        let held = playlist.cancelled || asked.method == method::LISTEN;
-        if playlist.answer == NONE && !held {
+        let held = playlist.cancelled || playlist.listens;
+        let responds = self.had_response(asked.lane, &playlist);
+        if playlist.answer == NONE && !held && !responds {
             return match asked.method {
                 method::DISCOVER => self.unmatched(asked, Found::Nothing),
                 _ => self.miss(asked, "the recording has no answer to it"),
@@ -236,10 +274,21 @@ impl Replayer {
             Some(Box::from(value.span.of(text)))
         };
         let fault = self.fault_for(asked);
+        if !self.prepare(exchange, asked, fault.as_ref()) {
+            return;
+        }
+        if playlist.listens && playlist.http != NONE {
+            let listener = (asked.lane, Box::from(asked.id));
+            if let Some(live) = self.live() {
+                live.listening.insert(playlist.http, listener);
+            }
+        }
+        // What was still open in the recording is not ended by anything here.
+        let stays = held && playlist.answer == NONE || self.stayed_open(&playlist);
         let rewrites = self.rewrite_version && asked.method == method::INITIALIZE;
         self.stage.begin(Playing {
             playlist: exchange,
-            live: self.current(),
+            live: self.speaking,
             lane: asked.lane,
             id: Some(Box::from(asked.id)),
             progress: token(&[name::META, name::PROGRESS_TOKEN]),
@@ -253,6 +302,7 @@ impl Replayer {
             only_answer: again,
             answered: false,
             batch: asked.batch,
+            owes: asked.batch.is_none() && !stays && matches!(asked.lane, Lane::Post(_)),
         });
     }
 
@@ -291,7 +341,7 @@ impl Replayer {
             (method::DISCOVER, _) if legacy => {
                 let message = "Method not found";
                 let bytes = render::error(asked.id, code::METHOD_NOT_FOUND, message, None);
-                self.reply(asked.lane, asked.batch, bytes);
+                self.reply_as(404, asked, bytes);
             }
             (method::DISCOVER, _) if !self.describes_itself() => self.describe(asked),
             (_, Found::UsedUp { times: 1 }) => self.miss(asked, "recorded once, and used up"),
@@ -370,93 +420,6 @@ impl Replayer {
         let miss = format!("{method} params={params}");
         self.summary.explained.push(format!("{miss}: {why}"));
         self.summary.misses.push(miss);
-    }
-
-    /// The client answers a request of the server: what waited for that goes on.
-    fn answered(&mut self, now: Duration, text: &str, envelope: &Envelope) {
-        let Some(id) = envelope.id else { return };
-        let id = id_key(id.of(text));
-        let answered = self
-            .sessions
-            .iter_mut()
-            .rev()
-            .find_map(|live| live.answered(&id));
-        let Some((row, pending)) = answered else {
-            return;
-        };
-        let answer = self.plan.answered_at.get(&row).copied().unwrap_or(row);
-        for slot in pending.waiters {
-            if let Some(playing) = self.stage.look(slot) {
-                playing.since = now;
-                playing.after = playing.after.max(answer);
-            }
-            self.stage.ready.push_back(super::playing::Step::Play(slot));
-        }
-    }
-
-    fn notified(&mut self, now: Duration, lane: Lane, text: &str, envelope: &Envelope) {
-        let Some(method) = envelope.method_name(text) else {
-            return;
-        };
-        if method == method::CANCELLED {
-            return self.cancelled(text, envelope);
-        }
-        if self.plan.notifications.is_empty() {
-            return;
-        }
-        let current = self.current();
-        let Some(live) = self.sessions.last_mut() else {
-            return;
-        };
-        let of_method = (live.session, method.into_owned());
-        let Some(list) = self.plan.notifications.get(&of_method) else {
-            return;
-        };
-        let count = live.notified.entry(of_method.1).or_default();
-        let playlist = list.get(*count).copied().flatten();
-        *count += 1;
-        let found = playlist.and_then(|at| Some((at, self.plan.playlists.get(at as usize)?)));
-        if let Some((at, playlist)) = found {
-            self.stage.begin(Playing {
-                playlist: at,
-                live: current,
-                lane,
-                id: None,
-                progress: None,
-                version: None,
-                next: playlist.first,
-                since: now,
-                after: playlist.begins,
-                progressed: None,
-                fault: None,
-                silent: false,
-                only_answer: false,
-                answered: true,
-                batch: None,
-            });
-        }
-    }
-
-    /// The client takes a request back: its answer is not given if it is not out yet.
-    fn cancelled(&mut self, text: &str, envelope: &Envelope) {
-        let id = envelope
-            .params
-            .and_then(|params| member(text, params, name::REQUEST_ID));
-        let Some(id) = id.map(|id| id.span.of(text)) else {
-            return;
-        };
-        let mut sessions = self.sessions.iter().rev();
-        let slot = sessions.find_map(|live| live.waiting.get(id).copied());
-        let batch = slot
-            .and_then(|slot| self.stage.look(slot))
-            .and_then(|playing| {
-                let open = !std::mem::replace(&mut playing.silent, true) && !playing.answered;
-                playing.answered = true;
-                playing.batch.take().filter(|_| open)
-            });
-        if let Some((lane, bytes)) = batch.and_then(|batch| self.batches.add(batch, None)) {
-            self.say(lane, bytes);
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One live session: which recorded one it is, and what it has used up of it.
 
 use crate::matching::Usage;
+use crate::wire::lane::Lane;
 use std::collections::{HashMap, VecDeque};
 
 /// From one live `initialize` to the next.
@@ -19,6 +20,12 @@ pub(super) struct Live {
     pub(super) pending: HashMap<u32, Pending>,
     /// The same by id, oldest first.
     pub(super) asked: HashMap<String, VecDeque<u32>>,
+    /// Its id over HTTP, while it lasts.
+    pub(super) id: Option<String>,
+    /// How many GET streams it has had.
+    pub(super) gets: usize,
+    /// By recorded exchange, the live `subscriptions/listen` in its place: its lane and id.
+    pub(super) listening: HashMap<u32, (Lane, Box<str>)>,
 }
 
 /// A request of the server that waits for the client.

@@ -2,6 +2,8 @@
 
 mod episodes;
 mod faults;
+mod http;
+mod http_faults;
 mod matching;
 mod sessions;
 mod timing;
@@ -90,6 +92,7 @@ impl Player {
                     return said;
                 }
                 Action::Idle => return said,
+                other => panic!("that is for HTTP: {other:?}"),
             }
         }
     }
@@ -164,5 +167,12 @@ proptest::proptest! {
         bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..160),
     ) {
         super::laws::check(&bytes);
+    }
+
+    #[test]
+    fn the_laws_hold_for_made_up_clients_over_http(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..240),
+    ) {
+        super::laws_http::check(&bytes);
     }
 }

@@ -72,7 +72,7 @@ fn hex(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Either alphabet, without padding.
-fn base64(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn base64(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() % 4 == 1 {
         return None;
     }

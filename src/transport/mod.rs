@@ -5,6 +5,7 @@
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
+mod queue;
 pub(crate) mod signals;
 pub(crate) mod stderr;
 pub(crate) mod stdio;

@@ -81,6 +81,12 @@ pub(crate) mod code {
     pub(crate) const INVALID_REQUEST: i64 = -32_600;
     pub(crate) const METHOD_NOT_FOUND: i64 = -32_601;
     pub(crate) const INTERNAL_ERROR: i64 = -32_603;
+    /// What servers of the older era say of a request that they cannot take.
+    pub(crate) const BAD_REQUEST: i64 = -32_000;
+    /// What they say of a session that they do not know.
+    pub(crate) const SESSION_NOT_FOUND: i64 = -32_001;
+    /// Of the modern era: headers that do not say what the body says.
+    pub(crate) const HEADER_MISMATCH: i64 = -32_020;
     /// Of the modern era; its data names the supported versions.
     pub(crate) const UNSUPPORTED_VERSION: i64 = -32_022;
     /// Ours: the recording has no answer.

@@ -3,6 +3,7 @@
 //!
 //! Nothing here does input or output, and nothing knows the time.
 
+pub(crate) mod bounded;
 pub(crate) mod compact;
 pub(crate) mod glyph;
 pub(crate) mod json;
@@ -10,3 +11,4 @@ pub(crate) mod lane;
 pub(crate) mod lines;
 pub(crate) mod mcp;
 pub(crate) mod node;
+pub(crate) mod sse;

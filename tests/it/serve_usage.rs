@@ -27,8 +27,16 @@ fn combinations_that_mean_nothing_are_refused() {
             &["--url", "http://localhost"],
             "--url applies to http cassettes",
         ),
-        (&["--transport", "http"], "not in this version yet"),
-        (&["--port", "80"], "not in this version yet"),
+        (&["--port", "80"], "go with --transport http"),
+        (&["--host", "localhost"], "go with --transport http"),
+        (
+            &["--transport", "http", "--host", "host.invalid"],
+            "cannot listen on host.invalid:0",
+        ),
+        (
+            &["--transport", "http", "--new-episodes", "--", "server"],
+            "not in this version yet",
+        ),
         (
             &["--ignore-param", "q"],
             "'q' is not a pointer to a parameter",
@@ -64,12 +72,19 @@ fn combinations_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn a_recording_of_http_is_not_served_yet() {
+fn a_recording_of_http_is_not_added_to_yet() {
     let folder = tempdir().expect("a folder");
     let text = std::fs::read_to_string(root().join(example("tools"))).expect("a cassette");
     let text = text.replacen("\"stdio\"", "\"http\"", 1);
     let path = write(folder.path(), "http.mcp.json", text);
-    let ended = run(&["serve", &path.display().to_string()]);
+    let path = path.display().to_string();
+    let ended = run(&[
+        "serve",
+        &path,
+        "--new-episodes",
+        "--url",
+        "http://localhost",
+    ]);
     assert_eq!(ended.code, 2, "{}", ended.all());
     let expected = "not in this version yet";
     assert!(ended.stderr.contains(expected), "{}", ended.all());

@@ -8,7 +8,7 @@
 use super::SignalKind::{Conceal, Consent, Material, Override};
 use super::Strength::{Doubtful, Strong};
 use super::exfiltration::OF_PROJECTS;
-use super::rows::{ROWS, Row};
+use super::rows::{ROWS, Row, rows_of};
 use super::{Add, Concept, Hit, Hits, Strength};
 use crate::secrets::conceal::floor_boundary;
 use Concept as C;
@@ -25,20 +25,27 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// Takes the next word; says whether a row may be complete.
-    pub(super) fn completes(&mut self, concept: C, at: usize) -> bool {
+    /// Goes on to the block with that place; says which concepts it has so far.
+    pub(super) fn at(&mut self, at: usize) -> u128 {
         let block = at / REACH;
         if block != self.block {
             self.before = if block == self.block + 1 { self.now } else { 0 };
             self.now = 0;
             self.block = block;
         }
+        self.now
+    }
+
+    /// Takes the next word of that block; says whether a row may be complete.
+    pub(super) fn completes(&mut self, concept: C) -> bool {
         let known = self.now | self.before;
         self.now |= concept.bit();
+        if known & concept.bit() != 0 {
+            return false;
+        }
         // Names in backticks are not looked for yet.
-        let named = C::ToolRef.bit() | C::Slot.bit();
-        let near = self.now | self.before | named;
-        near != known | named && ROWS.iter().any(|row| row.is_within(near))
+        let near = self.now | self.before | C::ToolRef.bit() | C::Slot.bit();
+        rows_of(concept).any(|row| row.is_within(near))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Standard streams: a server as a child process, and a client that started us.
 
+mod buffers;
 mod child;
 mod pipe;
-mod queue;
 mod serve;
 mod tail;
 mod tap;

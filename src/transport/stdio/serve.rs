@@ -304,6 +304,8 @@ impl Session {
                     }
                 }
                 Action::Forward { bytes, kept, .. } => self.forward(bytes, kept),
+                // Of HTTP alone.
+                Action::Respond { .. } | Action::Begin { .. } | Action::End { .. } => {}
                 Action::Wait(at) => break Left::Due(self.start + at),
                 Action::Idle if self.core.is_closed() => break self.client_ended(),
                 Action::Idle => break Left::Nothing,

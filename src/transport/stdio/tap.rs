@@ -6,13 +6,14 @@
 //! be here before the thread that passed it on runs again, and what is recorded must not be
 //! the other way round.
 
+use super::buffers::{Buffers, Bytes, Chunk};
 use super::child::{self, Group, StartError};
 use super::pipe::{self, BUFFER};
-use super::queue::{Buffers, Bytes, Queue};
 use super::tail::Tail;
 use super::watch::{End, Event, Watch};
 use crate::cassette::Sender;
 use crate::record::{NotSaved, Recording, Saved};
+use crate::transport::queue::{self, Abandon, Queue, TICK, yield_to_traffic};
 use crate::transport::signals;
 use crate::transport::stderr::Stderr;
 use crate::wire::lane::Lane;
@@ -25,12 +26,6 @@ use std::sync::mpsc::{self, Sender as Events};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// So much may wait for the recorder, in bytes.
-const QUEUE: usize = 256 << 20;
-/// The recorder looks for more this long after it began with the last batch, so that a busy
-/// session does not wake it for each message.
-const TICK: Duration = Duration::from_millis(25);
 
 /// What to record.
 pub(crate) struct Plan {
@@ -99,7 +94,7 @@ pub(super) fn start(
     let tail = Tail::follow(server.stderr, plan.stderr)?;
     let tap = Tap {
         began,
-        queue: Arc::new(Queue::new(QUEUE)),
+        queue: Arc::new(Queue::new(queue::LIMIT)),
         buffers: Arc::new(Buffers::new(BUFFER)),
         events,
         server_in: Arc::new(Mutex::new(Some(server.stdin))),
@@ -121,7 +116,7 @@ pub(super) fn start(
 #[derive(Clone)]
 pub(super) struct Tap {
     pub(super) began: Instant,
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<Queue<Chunk>>,
     buffers: Arc<Buffers>,
     pub(super) events: Events<Event>,
     /// Taken out to close it.
@@ -137,7 +132,10 @@ impl Tap {
     /// Gives the recorder a copy of what passes.
     pub(super) fn copy(&self, sender: Sender, bytes: Bytes) {
         let at = self.began.elapsed();
-        self.queue.push(at, sender, bytes, || full(&*self.notice));
+        let length = bytes.len();
+        let chunk = Chunk { at, sender, bytes };
+        self.queue
+            .push(chunk, length, || queue::full(&*self.notice));
     }
 
     /// Says something to the server, unless its input is closed.
@@ -214,7 +212,9 @@ impl Tap {
                 // If this thread fails, traffic goes on without it.
                 let _open = Abandon {
                     queue: &tap.queue,
-                    events: &tap.events,
+                    failed: || {
+                        let _ = tap.events.send(Event::RecorderFailed);
+                    },
                 };
                 loop {
                     let started = Instant::now();
@@ -262,38 +262,6 @@ pub(super) fn heard(server: &mut ChildStdout, buffer: &mut [u8]) -> Option<usize
         }
     }
 }
-
-/// Takes the recorder's place when it is gone.
-struct Abandon<'a> {
-    queue: &'a Queue,
-    events: &'a Events<Event>,
-}
-
-impl Drop for Abandon<'_> {
-    fn drop(&mut self) {
-        self.queue.close();
-        if thread::panicking() {
-            let _ = self.events.send(Event::RecorderFailed);
-        }
-    }
-}
-
-fn full(notice: &dyn Fn(&str)) {
-    notice(
-        "warning: the recorder is slower than the traffic; from here on the session is slowed \
-         down whenever 256 MiB wait to be recorded",
-    );
-}
-
-/// Traffic comes first where the two compete for a processor.
-#[cfg(target_os = "linux")]
-fn yield_to_traffic() {
-    // On Linux this is about the calling thread. Without the permission nothing is lost.
-    let _ = rustix::process::setpriority_process(None, 10);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn yield_to_traffic() {}
 
 pub(super) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run)?;

@@ -1,9 +1,9 @@
 //! The real server of a session that adds to its recording: the server and the recorder of
 //! `record`, with the replayer in the place of the client.
 
+use super::buffers::Bytes;
 use super::child::StartError;
 use super::pipe::BUFFER;
-use super::queue::Bytes;
 use super::tap::{self, Plan, Recorded, Started, Tap};
 use super::watch::{Event, Watch};
 use crate::cassette::Sender;
