@@ -121,6 +121,26 @@ fn empty(number: u32, method: &str, status: u16) -> HttpExchange {
     }
 }
 
+fn event(seq: Option<i64>, id: &str, retry_ms: Option<u64>) -> StreamEvent {
+    StreamEvent {
+        seq,
+        id: Some(id.to_owned()),
+        retry_ms,
+        event: None,
+    }
+}
+
+fn stream(number: u32, method: &str, ended: Ended, events: Vec<StreamEvent>) -> HttpExchange {
+    HttpExchange {
+        http_method: method.to_owned(),
+        framing: Framing::Sse,
+        content_type: Some(SSE.to_owned()),
+        ended,
+        events,
+        ..row(number)
+    }
+}
+
 /// Sender, kind, exchange and channel of each message.
 fn seen(cassette: &Cassette) -> Vec<(Sender, Kind, Option<u32>, Option<Channel>)> {
     cassette
@@ -169,20 +189,6 @@ fn a_session_over_http_has_its_messages_and_a_row_for_each_exchange() {
             (server, Kind::Notification, Some(2), Some(Channel::Get)),
         ]
     );
-    let event = |seq: Option<i64>, id: &str, retry_ms| StreamEvent {
-        seq,
-        id: Some(id.to_owned()),
-        retry_ms,
-        event: None,
-    };
-    let stream = |number, method: &str, ended, events| HttpExchange {
-        http_method: method.to_owned(),
-        framing: Framing::Sse,
-        content_type: Some(SSE.to_owned()),
-        ended,
-        events,
-        ..row(number)
-    };
     assert_eq!(
         cassette.exchanges(),
         [
