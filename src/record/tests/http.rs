@@ -378,6 +378,28 @@ fn how_a_stream_ended_is_told_and_half_an_event_is_none() {
 }
 
 #[test]
+fn a_client_that_leaves_when_it_has_its_answer_does_not_leave_early() {
+    let mut http = Http::new();
+    for (number, method, said) in [
+        (0, "tools/call", "data: {\"id\":7,\"result\":{}}\n\n"),
+        (1, "tools/call", "data: {\"method\":\"n\"}\n\n"),
+        (2, "subscriptions/listen", "data: {\"method\":\"n\"}\n\n"),
+    ] {
+        let body = format!("{{\"id\":7,\"method\":\"{method}\"}}");
+        http.ask(number, "POST", None, &body);
+        http.answered(number, 200, SSE, None);
+        http.bytes(Lane::Post(number), Sender::Server, said);
+        http.step(number, Step::Ended(Ended::ClientClosed));
+    }
+    let rows = http.finished().exchanges();
+    let ended: Vec<Ended> = rows.iter().map(|row| row.ended).collect();
+    assert_eq!(
+        ended,
+        [Ended::Complete, Ended::ClientClosed, Ended::ClientClosed]
+    );
+}
+
+#[test]
 fn bodies_are_one_message_or_batch_whatever_their_lines_are_and_have_a_limit() {
     let mut http = Http::new();
     http.ask(
