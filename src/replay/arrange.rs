@@ -315,6 +315,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             .map(|(at, _)| u32::try_from(at).unwrap_or(NONE))
             .collect();
         self.plan.endpoints = self.has_endpoints();
+        self.plan.has_modern = self.modern;
         self.plan.era = match self.modern && !self.plan.sessions.iter().any(initialized) {
             true => Era::Modern,
             false => Era::Legacy,

@@ -32,6 +32,8 @@ pub(super) struct Plan {
     /// The playlists of a session's notifications of one method, in order.
     pub(super) notifications: HashMap<(u32, String), Vec<Option<u32>>>,
     pub(super) era: Era,
+    /// Some requests were of the modern era, whatever the others are.
+    pub(super) has_modern: bool,
     /// Whether messages name requests as subscriptions.
     pub(super) has_subscriptions: bool,
     pub(super) rows: Rows,

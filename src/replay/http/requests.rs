@@ -6,12 +6,13 @@ use crate::cassette::model::string_value;
 use crate::cassette::view::{Envelope, Role};
 use crate::replay::faults::Fault;
 use crate::replay::plan::Era;
+use crate::replay::playing::Step;
 use crate::replay::render;
 use crate::replay::replayer::Replayer;
 use crate::replay::session::Live;
-use crate::wire::json::{MAX_INPUT, Scanner, Span};
+use crate::wire::json::{MAX_INPUT, Scanner, Span, nested};
 use crate::wire::lane::Lane;
-use crate::wire::mcp::{code, method};
+use crate::wire::mcp::{code, method, name};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
@@ -196,9 +197,20 @@ impl Replayer {
 
     pub(in crate::replay) fn end_session(&mut self, live: u32) {
         self.streams.end_besides(live);
-        let session = self.sessions.get_mut(live as usize);
-        if let Some(id) = session.and_then(|session| session.id.take()) {
+        let Some(session) = self.sessions.get_mut(live as usize) else {
+            return;
+        };
+        if let Some(id) = session.id.take() {
             self.ids.remove(&id);
+        }
+        // Nobody can answer the server's questions any more, so that nothing waits for that.
+        session.asked.clear();
+        let mut pending: Vec<_> = std::mem::take(&mut session.pending).into_iter().collect();
+        pending.sort_unstable_by_key(|(row, _)| *row);
+        for (_, pending) in pending {
+            self.summary.pending_server_requests.push(pending.shown);
+            let waiters = pending.waiters.into_iter();
+            self.stage.ready.extend(waiters.map(Step::Play));
         }
     }
 
@@ -227,7 +239,9 @@ impl Replayer {
         if self.expired {
             return Err(UNKNOWN_SESSION);
         }
-        if head.session.is_none() && asks.only_discovers && self.gives_ids() {
+        // A server of both eras was asked without a session too.
+        let outside = asks.only_discovers || asks.is_modern && self.plan.has_modern;
+        if head.session.is_none() && outside && self.gives_ids() {
             return Ok(self.lobby());
         }
         self.session_of(head.session)
@@ -314,6 +328,8 @@ struct Asks {
     initializes: bool,
     /// All that it asks is which protocol is spoken.
     only_discovers: bool,
+    /// It is of the modern era.
+    is_modern: bool,
     /// The id of the request, if it is one.
     id: Option<String>,
 }
@@ -329,6 +345,9 @@ impl Asks {
             asks.id = envelope.id.map(|id| id.of(text).to_owned());
             let method = envelope.method_name(text);
             asks.initializes |= method.as_deref() == Some(method::INITIALIZE);
+            let version = [name::META, name::META_VERSION];
+            let params = envelope.params;
+            asks.is_modern |= params.is_some_and(|it| nested(text, it, &version).is_some());
             method.as_deref() == Some(method::DISCOVER)
         };
         if !text.trim_start().starts_with('[') {

@@ -8,8 +8,8 @@ use crate::wire::lane::Lane;
 use crate::wire::sse::writer;
 use std::collections::VecDeque;
 
-/// So much of a stream is kept for whoever asks for it later, in bytes.
-const MOST_KEPT: usize = 16 << 20;
+/// So much of a stream is kept for whoever asks for it later, in bytes; and of all that are over.
+pub(super) const MOST_KEPT: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

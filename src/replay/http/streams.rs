@@ -5,7 +5,7 @@
 
 use super::ResponseHead;
 use super::rows::{Facts, Rows};
-use super::stream::Stream;
+use super::stream::{MOST_KEPT, Stream};
 use crate::cassette::exchanges::Framing;
 use crate::replay::Action;
 use crate::replay::plan::NONE;
@@ -13,7 +13,7 @@ use crate::wire::lane::Lane;
 use crate::wire::sse::writer;
 use std::collections::{HashMap, VecDeque};
 
-/// So many ended streams can still be asked for.
+/// So many ended streams can still be asked for, and no more than [`MOST_KEPT`] of them.
 const MOST_ENDED: usize = 256;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -487,10 +487,13 @@ impl Streams {
             return;
         }
         self.ended.push_back(key);
-        if self.ended.len() > MOST_ENDED
-            && let Some(oldest) = self.ended.pop_front()
-        {
-            self.open.remove(&oldest);
+        let kept = |key: &Key| self.open.get(key).map_or(0, |stream| stream.kept);
+        let mut all: usize = self.ended.iter().map(kept).sum();
+        while self.ended.len() > MOST_ENDED || all > MOST_KEPT {
+            let Some(oldest) = self.ended.pop_front() else {
+                return;
+            };
+            all -= self.open.remove(&oldest).map_or(0, |stream| stream.kept);
         }
     }
 }

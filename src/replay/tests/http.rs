@@ -301,6 +301,36 @@ fn a_recording_without_session_ids_gives_none_and_wants_none() {
 }
 
 #[test]
+fn clients_without_sessions_do_not_use_up_what_others_have() {
+    let one = call("1", "one", "{}", "");
+    let first = answer("1", "a");
+    let messages = greeted(&[('c', 2, &one), ('s', 2, &first)]);
+    let mut web = Web::new(cassette("null", &messages, &[]));
+    web.post("", INITIALIZE);
+    web.post("", INITIALIZE);
+    for number in 2..4 {
+        assert_eq!(web.post("", &one), [format!("{number}: 200 json {first}")]);
+    }
+    assert!(web.post("", &one).join("").contains("-32001"));
+}
+
+#[test]
+fn a_server_of_both_eras_is_asked_without_a_session_too() {
+    let one = modern("2", "tools/call", r#""name":"one","#);
+    let first = answer("2", "a");
+    let messages = greeted(&[('c', 2, &one), ('s', 2, &first)]);
+    let mut web = Web::new(cassette(ID, &messages, &[]));
+    let head = modern_head("tools/call", Some("one"));
+    assert_eq!(web.post_as(&head, &one), [format!("0: 200 json {first}")]);
+    web.initialize();
+    assert!(
+        web.post("", &call("3", "one", "{}", ""))
+            .join("")
+            .starts_with("3: 400")
+    );
+}
+
+#[test]
 fn what_came_on_a_get_comes_after_the_request_before_it_and_waits_for_a_get() {
     let changed = notification("notifications/tools/list_changed", "{}");
     let (one, two) = (call("1", "one", "{}", ""), call("2", "two", "{}", ""));
@@ -364,6 +394,33 @@ fn a_question_on_a_get_holds_an_answer_up_if_somebody_heard_it() {
         [
             "8 begins 200 events".to_owned(),
             format!("8 data: {question}")
+        ]
+    );
+    assert_eq!(web.core.finish().pending_server_requests.len(), 1);
+}
+
+#[test]
+fn an_ended_session_leaves_no_request_waiting_for_its_client() {
+    let question = request("0", "roots/list");
+    let reply = r#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
+    let one = call("1", "one", "{}", "");
+    let first = answer("1", "a");
+    let messages = greeted(&[
+        ('c', 3, &one),
+        ('g', 2, &question),
+        ('c', 4, reply),
+        ('s', 3, &first),
+    ]);
+    let mut web = Web::new(cassette(ID, &messages, &[]));
+    let id = web.initialize();
+    web.get(&id, None);
+    web.post(&id, &one);
+    assert_eq!(
+        web.delete(&id),
+        [
+            "2 ends".to_owned(),
+            "4: 200 ".to_owned(),
+            format!("3: 200 json {first}")
         ]
     );
     assert_eq!(web.core.finish().pending_server_requests.len(), 1);
