@@ -1,11 +1,14 @@
 """A server on the Python SDK 2.x that uses what the revision 2026-07-28 is made of.
 
+    modern_server.py [PORT [json] [stateless]]
+
 None of the servers that others publish asks the client for something in that revision, so this
 one does: by elicitation, by sampling and for roots, all as `input_required` results there and as
 server requests in the older revisions. It also reports progress and logs.
 """
 
 import asyncio
+import sys
 from typing import Annotated
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -95,4 +98,13 @@ def review(code: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run("stdio")
+    match sys.argv[1:]:
+        case []:
+            server.run("stdio")
+        case [port, *words]:
+            server.run(
+                "streamable-http",
+                port=int(port),
+                json_response="json" in words,
+                stateless_http="stateless" in words,
+            )

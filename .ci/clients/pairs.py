@@ -114,7 +114,7 @@ def compare_old(pair: Pair, flags: list[str]) -> str:
 def refuse(pair: Pair) -> str:
     """A pair that cannot work: the client itself says so, without us."""
     make_fresh(pair)
-    session = run_client(pair, "direct", pair.server_command())
+    session = run_client(pair, "direct", {"command": pair.server_command()})
     if session.code == 0:
         raise Failure("the client gets on with this server now: take its era into matrix.toml")
     return "does not work without us either"
@@ -143,7 +143,7 @@ def witnessed(pair: Pair, name: str, command: list[str]) -> list[str]:
 def live(pair: Pair, name: str, command: list[str]) -> Session:
     """A session with the real server, in a workspace made afresh."""
     make_fresh(pair)
-    session = run_client(pair, name, command)
+    session = run_client(pair, name, {"command": command})
     if session.code != 0:
         raise Failure(f"{name}: the client failed with {session.code}\n{last_words(pair, name, session)}")
     if name != "direct" and name != "direct again":
@@ -158,7 +158,7 @@ def replayed(pair: Pair, direct: Session) -> None:
     shutil.rmtree(pair.workspace)
     for name in ("replayed", "replayed again"):
         command = witnessed(pair, "serve", [str(pair.installed.binary), "serve", str(pair.cassette)])
-        session = run_client(pair, name, command)
+        session = run_client(pair, name, {"command": command})
         if session.code != 0:
             text = difference(direct, session) + last_words(pair, "serve", session)
             raise Failure(f"{name}: the client failed with {session.code}\n{text}")
@@ -183,16 +183,17 @@ def make_fresh(pair: Pair) -> None:
     make_workspace(pair.workspace, author=AUTHOR)
 
 
-def run_client(pair: Pair, name: str, command: list[str]) -> Session:
-    """Starts the client on a plan of the session and waits for it to end."""
+def run_client(pair: Pair, name: str, target: dict[str, Any]) -> Session:
+    """Starts the client on a plan of the session, with a command or an address, and waits for it to end."""
     plan = pair.folder / "plan.json"
     document = {
-        "command": command,
+        **target,
         "env": filled(pair.server.get("env", {}), pair.workspace),
         "cwd": str(pair.folder),
         "mode": pair.client.get("mode"),
         "roots": [{"uri": pair.workspace.as_uri(), "name": "workspace"}],
         "elicited": pair.server.get("elicited", {}),
+        "unheard": pair.server.get("unheard", []),
         "steps": filled(pair.steps, pair.workspace),
     }
     plan.write_text(json.dumps(document), encoding="utf-8")

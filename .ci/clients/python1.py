@@ -6,7 +6,9 @@ import sys
 from typing import Any
 
 from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 from scenario import SAMPLED, ProtocolFailure, Transcript, dumped, main, play
 
@@ -32,13 +34,11 @@ async def session(plan: dict[str, Any], transcript: Transcript) -> None:
         transcript.add({"roots": "asked for"})
         return types.ListRootsResult(roots=[types.Root.model_validate(root) for root in plan["roots"]])
 
-    server = StdioServerParameters(
-        command=plan["command"][0], args=plan["command"][1:], env=plan["env"], cwd=plan["cwd"]
-    )
     async with (
-        stdio_client(server) as streams,
+        transport(plan) as (receiving, sending, *_),
         ClientSession(
-            *streams,
+            receiving,
+            sending,
             sampling_callback=on_sampling,
             elicitation_callback=on_elicitation,
             list_roots_callback=on_roots,
@@ -54,6 +54,17 @@ async def session(plan: dict[str, Any], transcript: Transcript) -> None:
                 raise ProtocolFailure(dumped(failure.error)) from None
 
         await play(plan["steps"], "legacy", perform, transcript)
+
+
+def transport(plan: dict[str, Any]) -> Any:
+    """The SDK's transport for a command or an address."""
+    match plan:
+        case {"url": url, "transport": "sse"}:
+            return sse_client(url)
+        case {"url": url}:
+            return streamable_http_client(url)
+    command, *arguments = plan["command"]
+    return stdio_client(StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"]))
 
 
 async def request(client: ClientSession, step: dict[str, Any], on_progress: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import mcp_types as types
 from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from scenario import SAMPLED, ProtocolFailure, Transcript, dumped, main, play
 
@@ -37,11 +38,8 @@ async def session(plan: dict[str, Any], transcript: Transcript) -> None:
         transcript.add({"roots": "asked for"})
         return types.ListRootsResult(roots=[types.Root.model_validate(root) for root in plan["roots"]])
 
-    server = StdioServerParameters(
-        command=plan["command"][0], args=plan["command"][1:], env=plan["env"], cwd=plan["cwd"]
-    )
     async with Client(
-        server,
+        transport(plan),
         mode=plan["mode"],
         sampling_callback=on_sampling,
         elicitation_callback=on_elicitation,
@@ -67,6 +65,17 @@ async def session(plan: dict[str, Any], transcript: Transcript) -> None:
 
         era = "modern" if client.protocol_version >= MODERN else "legacy"
         await play(plan["steps"], era, perform, transcript)
+
+
+def transport(plan: dict[str, Any]) -> Any:
+    """What the SDK takes for a command or an address."""
+    match plan:
+        case {"url": url, "transport": "sse"}:
+            return sse_client(url)
+        case {"url": url}:
+            return url
+    command, *arguments = plan["command"]
+    return StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
 
 
 async def request(client: Client, step: dict[str, Any], on_progress: Any) -> Any:

@@ -27,10 +27,11 @@ from bounded import (  # noqa: E402
     virtual_environment,
     work_folder,
 )
+from http_pairs import Crowd, compare_http, compare_old_http, planned_pair, refuse_http  # noqa: E402
 from pairs import Installed, Pair, compare, compare_old, refuse  # noqa: E402
 
 WORKERS = 2
-SCRIPTS = ("scenario.mjs", "typescript1.mjs", "typescript2.mjs")
+SCRIPTS = ("scenario.mjs", "typescript1.mjs", "typescript2.mjs", "handler.mjs")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="run", description=__doc__)
     parser.add_argument("binary", type=Path, help="mcp-cassette, the executable under test")
     parser.add_argument("--full", action="store_true", help="every pair, not the quick selection")
+    parser.add_argument("--over", choices=("stdio", "http"), help="only pairs over this transport")
     parser.add_argument("--only", default="", metavar="TEXT", help="pairs whose title has this in it")
     parser.add_argument("--direct", action="store_true", help="only whether the pairs are steady without us")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work here and leave everything")
@@ -68,7 +70,11 @@ def run_all(options: argparse.Namespace, folder: Path) -> int:
     """Runs the jobs two at a time and prints each as it ends."""
     matrix = tomllib.loads((HERE / "matrix.toml").read_text(encoding="utf-8"))
     installed = install(options, folder)
-    jobs = [job for job in planned(matrix, installed, options) if options.only in job.title]
+    jobs = planned(matrix, installed, options) if options.over != "http" else []
+    if options.over != "stdio":
+        http = tomllib.loads((HERE / "http.toml").read_text(encoding="utf-8"))
+        jobs += planned_http(matrix, http, installed, options)
+    jobs = [job for job in jobs if options.only in job.title]
     if not jobs:
         raise Failure(f"no pair has {options.only!r} in its title")
     failed = 0
@@ -132,6 +138,46 @@ def planned(matrix: dict[str, Any], installed: Installed, options: argparse.Name
             pair = Pair(clients[old["client"]], server, installed, suffix=old["name"], skip=old.get("skip", []))
             flags = old["flags"]
             jobs.append(Job(pair.title, lambda pair=pair, flags=flags: compare_old(pair, flags)))
+    return jobs
+
+
+def planned_http(
+    matrix: dict[str, Any], http: dict[str, Any], installed: Installed, options: argparse.Namespace
+) -> list[Job]:
+    """The pairs over HTTP, the clients that come at once, and the recordings made by 0.4.0."""
+    clients = {client["name"]: client for client in matrix["client"]}
+    scripted = {server["name"]: server for server in matrix["server"]}
+    servers = {server["name"]: server for server in http["server"]}
+    jobs: list[Job] = []
+
+    def crowd(names: list[str], server: str, suffixes: list[str], skip: list[str]) -> Crowd:
+        pairs = [
+            planned_pair(clients[name], servers[server], scripted, installed, suffix=suffix, skip=skip)
+            for name, suffix in zip(names, suffixes, strict=True)
+        ]
+        return Crowd(pairs)
+
+    for name in http["quick"]:
+        for server in servers:
+            if not options.full and server not in http["quick"][name]:
+                continue
+            one = crowd([name], server, ["over HTTP"], [])
+            if name.endswith("-pinned") and one.first.server["eras"] == ["legacy"]:
+                title = f"{one.first.title} (refused)"
+                jobs.append(Job(title, lambda one=one: refuse_http(one.first), is_pair=False))
+            else:
+                jobs.append(Job(one.first.title, lambda one=one: compare_http(one, direct_only=options.direct)))
+    for row in http["crowd"]:
+        if options.full or row["quick"]:
+            numbers = [f"at once {number}" for number in range(1, len(row["clients"]) + 1)]
+            many = crowd(row["clients"], row["server"], numbers, [])
+            title = f"{len(many.pairs)} at once {row['server']} over HTTP"
+            jobs.append(Job(title, lambda many=many: compare_http(many, direct_only=options.direct)))
+    for old in [] if options.direct else http["old_recording"]:
+        if options.full or old["quick"]:
+            one = crowd([old["client"]], old["server"], [f"over HTTP {old['name']}"], old.get("skip", []))
+            flags = old["flags"]
+            jobs.append(Job(one.first.title, lambda one=one, flags=flags: compare_old_http(one, flags)))
     return jobs
 
 

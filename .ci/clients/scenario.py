@@ -38,12 +38,16 @@ class ProtocolFailure(Exception):
 class Transcript:
     """Takes down what happens, and lets a step wait for something to happen."""
 
-    def __init__(self) -> None:
+    def __init__(self, unheard: list[str]) -> None:
         self._entries: list[str] = []
+        self._unheard = unheard
         self._grown = asyncio.Event()
 
     def add(self, entry: dict[str, Any]) -> None:
-        """One more thing that was seen."""
+        """One more thing that was seen, but for the notifications that the plan does not want."""
+        notification = entry.get("notification")
+        if notification and notification["method"] in self._unheard:
+            return
         self._entries.append(json.dumps(entry, indent=1, ensure_ascii=False))
         self._grown.set()
 
@@ -110,7 +114,7 @@ def main(session: Callable[[dict[str, Any], Transcript], Awaitable[None]]) -> in
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[attr-defined]
 
     async def run() -> int:
-        transcript = Transcript()
+        transcript = Transcript(plan.get("unheard", []))
         try:
             await session(plan, transcript)
         except BaseExceptionGroup as group:

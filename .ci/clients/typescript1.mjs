@@ -1,7 +1,9 @@
 // A client on the TypeScript SDK 1.x, with every handler that it has.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
     CreateMessageRequestSchema,
     ElicitRequestSchema,
@@ -30,16 +32,26 @@ await main(async (plan, transcript) => {
     client.fallbackNotificationHandler = async (notification) => transcript.add({ notification });
     client.onerror = (error) => transcript.add({ unreadable: error.message });
 
-    const [command, ...args] = plan.command;
-    await client.connect(new StdioClientTransport({ command, args, env: environment(plan.env), cwd: plan.cwd }));
-    transcript.add({
+    const transport = transportOf(plan);
+    await client.connect(transport);
+    transcript.open({
         server: client.getServerVersion(),
         capabilities: client.getServerCapabilities(),
         instructions: client.getInstructions(),
     });
     await play(plan.steps, 'legacy', (step, options) => request(client, step, options), transcript);
+    await transport.terminateSession?.();
+    // The end of a stream of its own is an error to the SDK, if it comes before the close is done.
+    client.onerror = undefined;
     await client.close();
 });
+
+function transportOf(plan) {
+    if (plan.transport === 'sse') return new SSEClientTransport(new URL(plan.url));
+    if (plan.url !== undefined) return new StreamableHTTPClientTransport(new URL(plan.url));
+    const [command, ...args] = plan.command;
+    return new StdioClientTransport({ command, args, env: environment(plan.env), cwd: plan.cwd });
+}
 
 // `env` replaces the default environment in part of the 1.x versions, so it holds all of it.
 function environment(more) {

@@ -1,6 +1,6 @@
 // A client on the TypeScript SDK 2.x, in the mode that the plan names, with every handler.
 
-import { Client } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { main, play, request, SAMPLED } from './scenario.mjs';
 
@@ -28,15 +28,24 @@ await main(async (plan, transcript) => {
     client.fallbackNotificationHandler = async (notification) => transcript.add({ notification });
     client.onerror = (error) => transcript.add({ unreadable: error.message });
 
-    const [command, ...args] = plan.command;
-    const env = { ...getDefaultEnvironment(), ...plan.env };
-    await client.connect(new StdioClientTransport({ command, args, env, cwd: plan.cwd }));
-    transcript.add({
+    const transport = transportOf(plan);
+    await client.connect(transport);
+    transcript.open({
         protocol: client.getNegotiatedProtocolVersion(),
         server: client.getServerVersion(),
         capabilities: client.getServerCapabilities(),
         instructions: client.getInstructions(),
     });
     await play(plan.steps, client.getProtocolEra(), (step, options) => request(client, step, options), transcript);
+    await transport.terminateSession?.();
+    // The end of a stream of its own is an error to the SDK, if it comes before the close is done.
+    client.onerror = undefined;
     await client.close();
 });
+
+function transportOf(plan) {
+    if (plan.transport === 'sse') return new SSEClientTransport(new URL(plan.url));
+    if (plan.url !== undefined) return new StreamableHTTPClientTransport(new URL(plan.url));
+    const [command, ...args] = plan.command;
+    return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...plan.env }, cwd: plan.cwd });
+}

@@ -78,6 +78,8 @@ struct Exchange {
     row: Row,
     said: Body,
     said_over: bool,
+    /// Whether the client waits for an answer on it.
+    asks: bool,
     endpoint: Option<String>,
     answered: Body,
     has_messages: bool,
@@ -239,6 +241,7 @@ impl Exchanges {
                 false => Body::Ignored,
             },
             said_over: false,
+            asks: false,
             endpoint: asked.endpoint,
             answered: Body::Ignored,
             has_messages: false,
@@ -260,6 +263,7 @@ impl Exchanges {
         };
         log.seen.clear();
         exchange.said.end(log, origin);
+        exchange.asks = log.seen.asks;
         if log.seen.modern {
             exchange.row.session = Session::None;
         } else if log.seen.initialize {
@@ -317,6 +321,13 @@ impl Exchanges {
         };
         exchange.has_messages |= exchange.answered.end(log, origin);
         let row = &mut exchange.row.row;
+        // Some clients leave as soon as they have their answer, a moment before the stream ends by
+        // itself: which of the two comes first is chance, and means nothing.
+        let has_answer = exchange.asks && exchange.has_messages && !log.is_awaited(number);
+        let ended = match ended {
+            Ended::ClientClosed if has_answer => Ended::Complete,
+            ended => ended,
+        };
         row.ended = ended;
         if row.framing == Framing::None && exchange.has_messages {
             row.framing = Framing::Json;

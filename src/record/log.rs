@@ -57,6 +57,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) initialize: bool,
+    /// That they wait for an answer.
+    pub(super) asks: bool,
     /// That they speak a revision without sessions.
     pub(super) modern: bool,
 }
@@ -228,6 +230,12 @@ impl Log {
         url::spelled(&with_visible_characters(&json))
     }
 
+    /// Whether somebody waits for answers to what was asked in this exchange.
+    pub(super) fn is_awaited(&self, exchange: u32) -> bool {
+        let waits = |open: &Open| open.awaited && open.exchange == Some(exchange);
+        self.open.values().any(waits)
+    }
+
     /// Nobody waits any more for answers to what was asked in this exchange.
     pub(super) fn gave_up(&mut self, exchange: u32) {
         for open in self.open.values_mut() {
@@ -326,6 +334,7 @@ impl Log {
             .and_then(|span| nested(text, span, &[name::META, name::META_VERSION]))
             .and_then(|value| string_token(text, value));
         self.seen.initialize |= from_client && is(method::INITIALIZE);
+        self.seen.asks |= awaited;
         self.seen.modern |= revision
             .as_ref()
             .is_some_and(|revision| *url::spelled(revision) >= *MODERN_REVISION);

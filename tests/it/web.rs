@@ -217,6 +217,12 @@ impl Wire {
         Some(String::from_utf8(bytes).expect("UTF-8"))
     }
 
+    /// Takes so many bytes of a body.
+    pub(crate) fn skip(&mut self, count: usize) {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).expect("the body");
+    }
+
     /// Takes what is left of a body, however it ends.
     pub(crate) fn drain(&mut self) {
         let short = Some(Duration::from_millis(200));

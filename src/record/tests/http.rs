@@ -121,6 +121,26 @@ fn empty(number: u32, method: &str, status: u16) -> HttpExchange {
     }
 }
 
+fn event(seq: Option<i64>, id: &str, retry_ms: Option<u64>) -> StreamEvent {
+    StreamEvent {
+        seq,
+        id: Some(id.to_owned()),
+        retry_ms,
+        event: None,
+    }
+}
+
+fn stream(number: u32, method: &str, ended: Ended, events: Vec<StreamEvent>) -> HttpExchange {
+    HttpExchange {
+        http_method: method.to_owned(),
+        framing: Framing::Sse,
+        content_type: Some(SSE.to_owned()),
+        ended,
+        events,
+        ..row(number)
+    }
+}
+
 /// Sender, kind, exchange and channel of each message.
 fn seen(cassette: &Cassette) -> Vec<(Sender, Kind, Option<u32>, Option<Channel>)> {
     cassette
@@ -169,20 +189,6 @@ fn a_session_over_http_has_its_messages_and_a_row_for_each_exchange() {
             (server, Kind::Notification, Some(2), Some(Channel::Get)),
         ]
     );
-    let event = |seq: Option<i64>, id: &str, retry_ms| StreamEvent {
-        seq,
-        id: Some(id.to_owned()),
-        retry_ms,
-        event: None,
-    };
-    let stream = |number, method: &str, ended, events| HttpExchange {
-        http_method: method.to_owned(),
-        framing: Framing::Sse,
-        content_type: Some(SSE.to_owned()),
-        ended,
-        events,
-        ..row(number)
-    };
     assert_eq!(
         cassette.exchanges(),
         [
@@ -369,6 +375,28 @@ fn how_a_stream_ended_is_told_and_half_an_event_is_none() {
         .collect();
     assert_eq!(raw.len(), 1, "half of a JSON body is kept as it came");
     assert_eq!(raw[0].payload(), r#""{\"id\":2,\"res""#);
+}
+
+#[test]
+fn a_client_that_leaves_when_it_has_its_answer_does_not_leave_early() {
+    let mut http = Http::new();
+    for (number, method, said) in [
+        (0, "tools/call", "data: {\"id\":7,\"result\":{}}\n\n"),
+        (1, "tools/call", "data: {\"method\":\"n\"}\n\n"),
+        (2, "subscriptions/listen", "data: {\"method\":\"n\"}\n\n"),
+    ] {
+        let body = format!("{{\"id\":7,\"method\":\"{method}\"}}");
+        http.ask(number, "POST", None, &body);
+        http.answered(number, 200, SSE, None);
+        http.bytes(Lane::Post(number), Sender::Server, said);
+        http.step(number, Step::Ended(Ended::ClientClosed));
+    }
+    let rows = http.finished().exchanges();
+    let ended: Vec<Ended> = rows.iter().map(|row| row.ended).collect();
+    assert_eq!(
+        ended,
+        [Ended::Complete, Ended::ClientClosed, Ended::ClientClosed]
+    );
 }
 
 #[test]

@@ -69,11 +69,9 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
         .build()?;
     let (tap, recorder) = Tap::open(recording, Arc::clone(&notice), progress)?;
     let proxy = Arc::new(Proxy::new(upstream, Arc::clone(&tap)));
-    let ended = carry(&runtime, listener, proxy, &tap, (signal, max_idle));
-    let cut_short = tap.under_way() > 0 && matches!(ended, Ended::Signal(_));
-    // That connections are broken off now is our doing, and so it is not recorded.
+    let (ended, under_way) = carry(&runtime, listener, proxy, &tap, (signal, max_idle));
+    let cut_short = under_way > 0 && matches!(ended, Ended::Signal(_));
     let at = tap.elapsed();
-    tap.close();
     runtime.shutdown_timeout(TO_GO);
     let saved = match recorder.join() {
         Err(_) => Err(NotSaved::recorder_failed()),
@@ -86,14 +84,14 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
     Ok(Recorded { ended, saved })
 }
 
-/// Serves until something ends it.
+/// Serves until something ends it; how many requests were under way then.
 fn carry(
     runtime: &Runtime,
     listener: Listener,
     proxy: Arc<Proxy>,
     tap: &Arc<Tap>,
     (mut signal, max_idle): (watch::Receiver<Option<Signal>>, Option<Duration>),
-) -> Ended {
+) -> (Ended, usize) {
     let mut contact = proxy.contact();
     let (stop, stopped) = watch::channel(false);
     runtime.block_on(async {
@@ -112,7 +110,7 @@ fn carry(
                 _ => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let ended = tokio::select! {
             signal = signal => Ended::Signal(signal),
             () = idle(tap, max_idle) => Ended::Idle,
             why = failed => {
@@ -125,7 +123,11 @@ fn carry(
                 Ok(()) => "it stopped".to_owned(),
                 Err(error) => error.to_string(),
             }),
-        }
+        };
+        // That connections are broken off from here on is our doing, and so it is not recorded.
+        let under_way = tap.under_way();
+        tap.close();
+        (ended, under_way)
     })
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Count {
 /// What the tasks of a recording share.
 pub(super) struct Tap {
     began: Instant,
-    queue: Queue<Copy>,
+    queue: Queue<Item>,
     next: AtomicU32,
     /// Requests that are under way, without the streams that a GET holds open.
     under_way: AtomicUsize,
@@ -47,7 +47,7 @@ pub(super) struct Tap {
 const MOST_ENDPOINTS: usize = 64;
 
 /// Something for the recorder.
-struct Copy {
+struct Item {
     at: Duration,
     lane: Lane,
     what: What,
@@ -175,7 +175,7 @@ impl Tap {
             What::Step(_) | What::Encoded(..) => 0,
         };
         let at = self.elapsed();
-        self.queue.add(Copy { at, lane, what }, bytes);
+        self.queue.add(Item { at, lane, what }, bytes);
     }
 
     fn record(&self, mut recording: Recording, progress: &Progress) -> Recording {
@@ -192,12 +192,12 @@ impl Tap {
         loop {
             let started = Instant::now();
             let batch = self.queue.take();
-            for copy in batch.chunks {
-                let bytes = match &copy.what {
+            for item in batch.chunks {
+                let bytes = match &item.what {
                     What::Bytes(_, bytes) => bytes.len(),
                     What::Step(_) | What::Encoded(..) => 0,
                 };
-                take(&mut recording, &mut decoders, copy);
+                take(&mut recording, &mut decoders, item);
                 self.queue.release(bytes);
             }
             if self.keeps.load(Ordering::SeqCst) {
@@ -224,8 +224,8 @@ impl Tap {
 /// The bodies that are compressed, by exchange and side.
 type Decoders = HashMap<(Lane, Sender), Decoder>;
 
-fn take(recording: &mut Recording, decoders: &mut Decoders, copy: Copy) {
-    let Copy { at, lane, what } = copy;
+fn take(recording: &mut Recording, decoders: &mut Decoders, item: Item) {
+    let Item { at, lane, what } = item;
     let (Lane::Post(number) | Lane::Get(number)) = lane else {
         return;
     };
