@@ -150,13 +150,7 @@ fn play(
     if transport == Transport::Http {
         let listener = listen(options)?;
         notice_earlier(&stderr, outcome);
-        let url = http::url(&listener);
-        stderr.line(&format!("mcp-cassette: replaying at {url}"));
-        let watcher = watcher(options, &stderr);
-        let served = http::serve(core, listener, path, notice, watcher);
-        let served = served.map_err(|error| error.to_string())?;
-        stderr.status("");
-        stderr.flush(Duration::from_secs(1));
+        let served = play_over_http(options, core, (listener, path), &stderr, notice)?;
         return finish(options, &served, outcome);
     }
     let real = recording.map(|recording| Plan {
@@ -235,6 +229,23 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
         return Err("--port and --host go with --transport http or a recording of HTTP".to_owned());
     }
     Ok(transport)
+}
+
+/// Serves until a signal comes. It answers one more path, if there is one.
+fn play_over_http(
+    options: &Options,
+    core: Replayer,
+    (listener, path): (Listener, Option<String>),
+    stderr: &Stderr,
+    notice: Notice,
+) -> Result<Served, String> {
+    let url = http::url(&listener);
+    stderr.line(&format!("mcp-cassette: replaying at {url}"));
+    let watcher = watcher(options, stderr);
+    let served = http::serve(core, listener, path, notice, watcher);
+    stderr.status("");
+    stderr.flush(Duration::from_secs(1));
+    served.map_err(|error| error.to_string())
 }
 
 /// On a terminal a line says how far it is.

@@ -81,47 +81,18 @@ impl Recording {
     fn act(&mut self, byte: u8) {
         let pick = usize::from(byte >> 3);
         let session = pick % self.sessions.max(1);
-        let at = self.messages.len();
         match byte & 7 {
             0 | 1 => {
-                let exchange = self.exchange();
                 let (tool, id) = (pick % 3, pick % 5);
-                self.say(
-                    "client",
-                    "null",
-                    exchange,
-                    &format!(
-                        "\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{tool}\"}}"
-                    ),
-                );
+                let exchange = self.client(&format!(
+                    "\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{tool}\"}}"
+                ));
                 self.open.push((exchange, session, id, byte & 1 == 0));
             }
-            2 if !self.open.is_empty() => {
-                let (exchange, session, id, events) = self.open.remove(pick % self.open.len());
-                self.say(
-                    "server",
-                    "\"post\"",
-                    exchange,
-                    &format!("\"id\":{id},\"result\":{{\"n\":{at}}}"),
-                );
-                let ended = if byte > 0xf0 { "cut" } else { "complete" };
-                let ids = match byte & 0x40 {
-                    0 => String::new(),
-                    _ => format!("{{\"id\":\"p{exchange}\"}},{{\"seq\":{at},\"id\":\"e{at}\"}}"),
-                };
-                self.row(exchange, session, "POST", 200, events, ended, &ids);
-            }
+            2 if !self.open.is_empty() => self.answer(byte),
             3 => match self.open.iter().find(|(.., events)| *events).copied() {
                 Some((exchange, ..)) if byte & 8 == 0 => self.told("\"post\"", exchange),
-                Some((exchange, session, ..)) => {
-                    self.asked.push((at, session));
-                    self.say(
-                        "server",
-                        "\"post\"",
-                        exchange,
-                        &format!("\"id\":{at},\"method\":\"roots/list\",\"params\":{{\"n\":{at}}}"),
-                    );
-                }
+                Some((exchange, session, ..)) => self.question(exchange, session),
                 None => {}
             },
             4 => match self.gets.get(pick % self.gets.len().max(1)).copied() {
@@ -133,46 +104,50 @@ impl Recording {
             },
             5 if !self.asked.is_empty() => {
                 let (id, session) = self.asked.remove(pick % self.asked.len());
-                let exchange = self.exchange();
-                self.say(
-                    "client",
-                    "null",
-                    exchange,
-                    &format!("\"id\":{id},\"result\":{{}}"),
-                );
+                let exchange = self.client(&format!("\"id\":{id},\"result\":{{}}"));
                 self.row(exchange, session, "POST", 202, false, "complete", "");
             }
             6 if byte > 0xa0 || self.sessions == 0 => {
-                let exchange = self.exchange();
-                self.say(
-                    "client",
-                    "null",
-                    exchange,
-                    "\"id\":0,\"method\":\"initialize\"",
-                );
+                let (session, events) = (self.sessions, byte & 8 == 0);
+                let exchange = self.client("\"id\":0,\"method\":\"initialize\"");
                 self.say("server", "\"post\"", exchange, "\"id\":0,\"result\":{}");
-                self.row(
-                    exchange,
-                    self.sessions,
-                    "POST",
-                    200,
-                    byte & 8 == 0,
-                    "complete",
-                    "",
-                );
+                self.row(exchange, session, "POST", 200, events, "complete", "");
                 self.sessions += 1;
             }
             _ => {
-                let exchange = self.exchange();
-                self.say(
-                    "client",
-                    "null",
-                    exchange,
-                    &format!("\"method\":\"notifications/{}\"", pick % 2),
-                );
+                let exchange = self.client(&format!("\"method\":\"notifications/{}\"", pick % 2));
                 self.row(exchange, session, "POST", 202, false, "complete", "");
             }
         }
+    }
+
+    /// Answers an open request.
+    fn answer(&mut self, byte: u8) {
+        let at = self.messages.len();
+        let pick = usize::from(byte >> 3) % self.open.len();
+        let (exchange, session, id, events) = self.open.remove(pick);
+        let payload = format!("\"id\":{id},\"result\":{{\"n\":{at}}}");
+        self.say("server", "\"post\"", exchange, &payload);
+        let ended = if byte > 0xf0 { "cut" } else { "complete" };
+        let ids = match byte & 0x40 {
+            0 => String::new(),
+            _ => format!("{{\"id\":\"p{exchange}\"}},{{\"seq\":{at},\"id\":\"e{at}\"}}"),
+        };
+        self.row(exchange, session, "POST", 200, events, ended, &ids);
+    }
+
+    fn question(&mut self, exchange: usize, session: usize) {
+        let at = self.messages.len();
+        self.asked.push((at, session));
+        let payload = format!("\"id\":{at},\"method\":\"roots/list\",\"params\":{{\"n\":{at}}}");
+        self.say("server", "\"post\"", exchange, &payload);
+    }
+
+    /// The client posts a message.
+    fn client(&mut self, payload: &str) -> usize {
+        let exchange = self.exchange();
+        self.say("client", "null", exchange, payload);
+        exchange
     }
 
     fn exchange(&mut self) -> usize {

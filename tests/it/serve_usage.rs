@@ -30,14 +30,6 @@ fn combinations_that_mean_nothing_are_refused() {
         (&["--port", "80"], "go with --transport http"),
         (&["--host", "localhost"], "go with --transport http"),
         (
-            &["--transport", "http", "--host", "host.invalid"],
-            "cannot listen on host.invalid:0",
-        ),
-        (
-            &["--transport", "http", "--new-episodes", "--", "server"],
-            "not in this version yet",
-        ),
-        (
             &["--ignore-param", "q"],
             "'q' is not a pointer to a parameter",
         ),
@@ -69,6 +61,22 @@ fn combinations_that_mean_nothing_are_refused() {
         );
         assert_eq!(ended.stdout, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_host_that_is_not_this_machine_is_told() {
+    let tools = example("tools");
+    let ended = run(&[
+        "serve",
+        &tools,
+        "--transport",
+        "http",
+        "--host",
+        "host.invalid",
+    ]);
+    assert_eq!(ended.code, 2, "{}", ended.all());
+    let expected = "cannot listen on host.invalid:0";
+    assert!(ended.stderr.contains(expected), "{}", ended.all());
 }
 
 #[test]

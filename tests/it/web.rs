@@ -28,25 +28,24 @@ impl Site {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
-        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut said = String::new();
-        loop {
-            let before = said.len();
-            let count = stderr.read_line(&mut said).expect("UTF-8");
-            assert!(count > 0, "it does not listen: {said}");
-            let url = said[before..]
-                .split("replaying at http://127.0.0.1:")
-                .nth(1);
-            if let Some(rest) = url {
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut site = Site {
+            port: 0,
+            child,
+            stderr,
+            said: String::new(),
+        };
+        while site.port == 0 {
+            let before = site.said.len();
+            let count = site.stderr.read_line(&mut site.said).expect("UTF-8");
+            assert!(count > 0, "it does not listen: {}", site.said);
+            let mut line = site.said[before..].split("replaying at http://127.0.0.1:");
+            if let Some(rest) = line.nth(1) {
                 let port = rest.trim_end().trim_end_matches("/mcp");
-                return Site {
-                    port: port.parse().expect("a port"),
-                    child,
-                    stderr,
-                    said,
-                };
+                site.port = port.parse().expect("a port");
             }
         }
+        site
     }
 
     pub(crate) fn connect(&self) -> Wire {
