@@ -148,6 +148,7 @@ pub fn redact(bytes: &[u8]) {
 /// gate, an end.
 pub fn replay(bytes: &[u8]) {
     crate::replay::laws::check(bytes);
+    crate::replay::laws_http::check(bytes);
 }
 
 fn accepts(text: &str) -> bool {

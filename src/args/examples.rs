@@ -33,9 +33,11 @@ Examples:
       Requests from a script: it waits until all of them are answered.
   mcp-cassette record --cassette c.mcp.json --redact '*account*' -- ./server
       Also scrub what is called account.
+  mcp-cassette record --cassette c.mcp.json --url https://example.com/mcp --header 'X-Api-Key: 1'
+      A server over HTTP: the client connects to the address that is printed, and Ctrl-C ends it.
 
 Exit codes:
-  2    it could not run: usage, or no place for the cassette
+  2    it could not run: usage, no place for the cassette, or no server at --url
   6    another process is recording into the same cassette
   74   everything was passed on, but the recording could not be saved
   126  the server command cannot be executed

@@ -11,7 +11,7 @@ use crate::record::{
 use crate::redact::Redactor;
 use crate::report::visible;
 use crate::transport::http::listen::Listener;
-use crate::transport::http::{self, Upstream, UpstreamOptions};
+use crate::transport::http::{self, Count, Upstream, UpstreamOptions};
 use crate::transport::signals::Signal;
 use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, End, Plan, StartError};
@@ -257,13 +257,20 @@ fn over_http(
         listener.url(server.upstream.path())
     ));
     let speaker = voice.clone();
+    let (stderr, is_quiet) = (voice.stderr.clone(), options.quiet);
     let recorded = http::record(http::Plan {
         listener,
         upstream: server.upstream,
         recording,
         max_idle: *max_idle,
         notice: Arc::new(move |text: &str| speaker.say(text)),
+        progress: Box::new(move |count| {
+            if !is_quiet {
+                stderr.status(&status(count));
+            }
+        }),
     });
+    voice.stderr.status("");
     let recorded = recorded.map_err(|error| Failure::could_not_run(error.to_string()))?;
     let (exit, why) = match recorded.ended {
         http::Ended::Signal(signal) => (Exit::Interrupted, Some(ended_by(signal))),
@@ -286,6 +293,12 @@ fn over_http(
         why,
         saved: recorded.saved,
     })
+}
+
+/// How far it is, for who looks at a terminal.
+fn status(Count { messages, sessions }: Count) -> String {
+    let noun = if sessions == 1 { "session" } else { "sessions" };
+    format!("recording: {}, {sessions} {noun}", counted(messages))
 }
 
 fn ended_by(signal: Signal) -> String {

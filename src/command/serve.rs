@@ -19,6 +19,7 @@ use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,8 +152,10 @@ fn play(
         notice_earlier(&stderr, outcome);
         let url = http::url(&listener);
         stderr.line(&format!("mcp-cassette: replaying at {url}"));
-        let served =
-            http::serve(core, listener, path, notice).map_err(|error| error.to_string())?;
+        let watcher = watcher(options, &stderr);
+        let served = http::serve(core, listener, path, notice, watcher);
+        let served = served.map_err(|error| error.to_string())?;
+        stderr.status("");
         stderr.flush(Duration::from_secs(1));
         return finish(options, &served, outcome);
     }
@@ -232,6 +235,24 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
         return Err("--port and --host go with --transport http or a recording of HTTP".to_owned());
     }
     Ok(transport)
+}
+
+/// On a terminal a line says how far it is.
+fn watcher(options: &Options, stderr: &Stderr) -> Option<http::Watcher> {
+    if options.quiet || !io::stderr().is_terminal() {
+        return None;
+    }
+    let stderr = stderr.clone();
+    Some(Box::new(move |tally| {
+        let replay::Tally {
+            sessions,
+            messages,
+            misses,
+        } = tally;
+        stderr.status(&format!(
+            "{sessions} session(s), {messages} message(s), {misses} unmatched"
+        ));
+    }))
 }
 
 fn listen(options: &Options) -> Result<Listener, String> {

@@ -63,6 +63,7 @@ pub(super) struct Exchanges {
 /// Which session is which number.
 #[derive(Debug)]
 struct Sessions {
+    first: u32,
     by_key: HashMap<String, u32>,
     next: u32,
     /// The one that began last; what names none belongs to it.
@@ -118,6 +119,7 @@ impl Exchanges {
             open: BTreeMap::new(),
             over: Vec::new(),
             sessions: Sessions {
+                first: session,
                 by_key: HashMap::new(),
                 next: session,
                 latest: session,
@@ -175,6 +177,11 @@ impl Exchanges {
         for number in open {
             self.ended(log, at, number, Ended::ClientClosed);
         }
+    }
+
+    /// How many sessions began.
+    pub(super) fn sessions(&self) -> u32 {
+        self.sessions.next.saturating_sub(self.sessions.first)
     }
 
     /// The rows of the exchanges that are over, in the order in which they began.

@@ -152,6 +152,11 @@ impl Recorder {
         u64::from(self.log.messages())
     }
 
+    /// How many sessions over HTTP began.
+    pub(crate) fn sessions(&self) -> u32 {
+        self.exchanges.sessions()
+    }
+
     /// How many requests of the client still wait for their answer.
     pub(crate) fn unanswered(&self) -> usize {
         self.log.unanswered()

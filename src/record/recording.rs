@@ -193,6 +193,11 @@ impl Recording {
         self.recorder.messages()
     }
 
+    /// How many sessions over HTTP began.
+    pub(crate) fn sessions(&self) -> u32 {
+        self.recorder.sessions()
+    }
+
     /// Nothing of it is to be kept.
     pub(crate) fn discard(self) {
         if let Some(checkpoint) = self.checkpoint {

@@ -1,8 +1,10 @@
 //! The core without a disk: what it makes of bytes.
 
+mod http;
+
 use super::recorder::{Options, Recorder};
 use super::recording;
-use crate::cassette::{Cassette, Channel, Kind, Sender, Transport};
+use crate::cassette::{Cassette, Kind, Sender, Transport};
 use crate::redact::{Redactor, Rules};
 use crate::wire::lane::Lane;
 use proptest::prelude::*;
@@ -46,7 +48,7 @@ fn finished(mut recorder: Recorder) -> Cassette {
     recorder.finish(Duration::ZERO);
     let mut text = recorder.head();
     text.push_str(&recorder.take_messages());
-    text.push_str(&recorder.ending().text(recorder.messages() > 0, false));
+    text.push_str(&recorder.last_ending().text(recorder.messages() > 0, false));
     let cassette = Cassette::parse("c", text.clone().into_bytes()).unwrap();
     assert_eq!(
         cassette.to_json(),
@@ -194,33 +196,6 @@ fn requests_wait_until_they_are_answered_cancelled_or_nobody_asks_any_more() {
     ] {
         assert_eq!(waiting(sender, line), expected, "{line}");
     }
-}
-
-#[test]
-fn a_lane_of_http_becomes_an_exchange_and_a_channel() {
-    let mut recorder = recorder(Transport::Http, 1000);
-    let line = b"{\"method\":\"m\"}\n";
-    for (sender, lane) in [
-        (Sender::Client, Lane::Post(3)),
-        (Sender::Server, Lane::Post(3)),
-        (Sender::Server, Lane::Get(4)),
-    ] {
-        recorder.observe(Duration::ZERO, sender, lane, line);
-    }
-    let cassette = finished(recorder);
-    assert_eq!(cassette.transport(), Transport::Http);
-    let seen: Vec<_> = cassette
-        .messages()
-        .map(|m| (m.exchange(), m.channel()))
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            (Some(3), None),
-            (Some(3), Some(Channel::Post)),
-            (Some(4), Some(Channel::Get)),
-        ]
-    );
 }
 
 #[test]

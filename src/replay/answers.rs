@@ -250,15 +250,8 @@ impl Replayer {
                 render::answer(text, row, Rewriting { id, ..rewriting })
             }
             Some(Fault::Disconnect { after_response }) => {
-                let bytes = after_response.then(whole);
-                playing.next = NONE;
-                playing.owes &= after_response;
-                self.stage.ready.clear();
-                self.stage.ready.push_back(Step::Abort);
-                return match bytes {
-                    Some(bytes) => Turn::Said(said(to, playing.live, at, bytes)),
-                    None => Turn::Over,
-                };
+                let last = after_response.then(|| said(to, playing.live, at, whole()));
+                return self.disconnect(playing, last);
             }
         };
         if halved
@@ -277,6 +270,15 @@ impl Replayer {
                 Turn::Skipped
             }
         }
+    }
+
+    /// Nothing is said any more, but for this.
+    fn disconnect(&mut self, playing: &mut Playing, last: Option<Said>) -> Turn {
+        playing.next = NONE;
+        playing.owes &= last.is_some();
+        self.stage.ready.clear();
+        self.stage.ready.push_back(Step::Abort);
+        last.map_or(Turn::Over, Turn::Said)
     }
 
     /// The answer never comes; a batch is complete without it.

@@ -390,14 +390,11 @@ impl Reader<'_> {
         };
         let retry_after =
             self.number(param("retry_after"), "retry_after", 0, i64::from(u32::MAX))?;
-        let body = match param("body") {
-            Some(body) => Some(self.string(body, "`body`")?),
-            None => None,
-        };
+        let body = param("body").map(|body| self.string(body, "`body`"));
         Ok(Fault::HttpStatus {
             status: u16::try_from(status).unwrap_or(500),
             retry_after: retry_after.map(i64::unsigned_abs),
-            body,
+            body: body.transpose()?,
         })
     }
 

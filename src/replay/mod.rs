@@ -106,6 +106,16 @@ pub(crate) enum Action {
     Idle,
 }
 
+/// How far it is, for whoever watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How often a client began one.
+    pub(crate) sessions: u32,
+    /// What clients said, and what they were told.
+    pub(crate) messages: u64,
+    pub(crate) misses: usize,
+}
+
 /// What came of a session, for the report and the exit code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {

@@ -7,7 +7,7 @@ use super::http::{Key, Streams, To};
 use super::plan::{Plan, Request};
 use super::playing::{Stage, Step};
 use super::session::Live;
-use super::{Action, Options, Pace, Summary};
+use super::{Action, Options, Pace, Summary, Tally};
 use crate::cassette::Cassette;
 use crate::matching::{Index, Keyer, PointerError};
 use crate::redact::Redactor;
@@ -37,6 +37,8 @@ pub(crate) struct Replayer {
     pub(super) lobby: Option<u32>,
     /// The one that was begun last.
     pub(super) latest: Option<u32>,
+    /// Of both sides.
+    pub(super) messages: u64,
     /// Over HTTP, by their ids.
     pub(super) ids: HashMap<String, u32>,
     /// Over HTTP, where they have no ids: nothing goes on before a new one.
@@ -112,6 +114,7 @@ impl Replayer {
             speaking: 0,
             lobby: Some(0),
             latest: None,
+            messages: 0,
             ids: HashMap::new(),
             expired: false,
             streams: Streams::default(),
@@ -194,6 +197,15 @@ impl Replayer {
     /// Whether [`Replayer::take_notices`] has anything.
     pub(crate) fn has_notices(&self) -> bool {
         !self.notices.is_empty()
+    }
+
+    /// How far it is.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            sessions: self.initialized,
+            messages: self.messages,
+            misses: self.summary.misses.len(),
+        }
     }
 
     /// What came of it all.

@@ -63,6 +63,9 @@ pub enum SessionError {
         /// The place that was asked for, if one was.
         looked_at: Option<PathBuf>,
     },
+    /// A listener that was to stand for a server over HTTP ended before it listened.
+    #[error("no listener stands for the server: {0}")]
+    NotListening(String),
     /// Recording needs the command of the real server.
     #[error("this session records, and server_command was given no command of a real server")]
     NoCommand,

@@ -40,7 +40,14 @@ pub(super) struct Setting<'a> {
     pub(super) plan: Plan,
     pub(super) options: &'a Options,
     pub(super) faults: Option<&'a FaultOverlay>,
-    pub(super) real: &'a [String],
+    pub(super) real: Real<'a>,
+}
+
+/// The server that a session stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Real<'a> {
+    Command(&'a [String]),
+    Url(&'a str),
 }
 
 /// The report of `record` and `serve`.
@@ -100,9 +107,15 @@ impl Launch {
             command.path("--faults", &self.overlay)?;
         }
         if setting.plan == Plan::Replay {
+            // However it was recorded, the client connects as the test has it.
+            let transport = match setting.real {
+                Real::Command(_) => "stdio",
+                Real::Url(_) => "http",
+            };
+            command.flag("--transport", transport);
             return Ok(command.0);
         }
-        if setting.real.is_empty() {
+        if matches!(setting.real, Real::Command([]) | Real::Url("")) {
             return Err(SessionError::NoCommand);
         }
         if setting.plan == Plan::Extend {
@@ -112,8 +125,13 @@ impl Launch {
         if setting.plan == Plan::Record {
             command.redaction(setting.options)?;
         }
-        command.word("--");
-        command.0.extend_from_slice(setting.real);
+        match setting.real {
+            Real::Command(real) => {
+                command.word("--");
+                command.0.extend_from_slice(real);
+            }
+            Real::Url(url) => command.flag("--url", url),
+        }
         Ok(command.0)
     }
 

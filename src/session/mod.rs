@@ -12,6 +12,8 @@ mod error;
 mod fault;
 mod launch;
 mod options;
+#[cfg(all(unix, feature = "http"))]
+mod site;
 
 pub use error::SessionError;
 pub use fault::{Fault, FaultKind, FaultOverlay, Malformed};
@@ -19,7 +21,7 @@ pub use options::{MatchConfig, Mode, OnExhausted, Options, Ordering, PaceConfig,
 
 pub use launch::Summary;
 
-use self::launch::{Launch, Plan};
+use self::launch::{Launch, Plan, Real};
 use crate::record::{Claim, ClaimOptions, check_output, partial_of};
 use std::path::Path;
 use std::time::Duration;
@@ -40,6 +42,9 @@ pub struct CassetteSession {
     /// Held while this session may write the cassette.
     claim: Option<Claim>,
     launches: Vec<Launch>,
+    /// The processes that listen.
+    #[cfg(all(unix, feature = "http"))]
+    sites: Vec<site::Site>,
     /// Reports and overlays of this session.
     directory: tempfile::TempDir,
     binary: String,
@@ -119,6 +124,8 @@ impl CassetteSession {
             options,
             claim,
             launches: Vec::new(),
+            #[cfg(all(unix, feature = "http"))]
+            sites: Vec::new(),
             directory,
             binary,
         })
@@ -158,6 +165,35 @@ impl CassetteSession {
         real: &[S],
     ) -> Result<Vec<String>, SessionError> {
         let real: Vec<String> = real.iter().map(|word| word.as_ref().to_owned()).collect();
+        self.launch(Real::Command(&real))
+    }
+
+    /// The URL to connect to instead of `real`, the server's own one: something listens there until
+    /// the session ends. Each call is for one more listener.
+    ///
+    /// On Unix and with the feature `http`.
+    ///
+    /// # Errors
+    ///
+    /// `real` is empty where it is needed, a temporary file that cannot be written, and a listener
+    /// that does not start: a recorder whose server is not there, for one.
+    #[cfg(all(unix, feature = "http"))]
+    pub fn server_url(&mut self, real: &str) -> Result<String, SessionError> {
+        let command = self.launch(Real::Url(real))?;
+        match site::Site::start(&command) {
+            Ok((site, url)) => {
+                self.sites.push(site);
+                Ok(url)
+            }
+            Err(error) => {
+                // There is no report to wait for.
+                self.launches.pop();
+                Err(error)
+            }
+        }
+    }
+
+    fn launch(&mut self, real: Real<'_>) -> Result<Vec<String>, SessionError> {
         let launch = Launch::new(self.directory.path(), self.launches.len());
         let command = launch.command(&launch::Setting {
             binary: &self.binary,
@@ -165,7 +201,7 @@ impl CassetteSession {
             plan: self.plan,
             options: &self.options,
             faults: self.faults.as_ref(),
-            real: &real,
+            real,
         })?;
         self.launches.push(launch);
         Ok(command)
@@ -181,6 +217,10 @@ impl CassetteSession {
     /// that did not end in time or was never started.
     pub fn finish(mut self) -> Result<Summary, SessionError> {
         let partial = partial_of(Path::new(&self.cassette));
+        #[cfg(all(unix, feature = "http"))]
+        for site in &mut self.sites {
+            site.end();
+        }
         let outcome = launch::collect(&self.launches, self.plan, &partial);
         // The claim is given back before anything is told.
         drop(self.claim.take());

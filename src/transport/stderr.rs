@@ -4,7 +4,7 @@
 //! traffic nor the server that logs.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,6 +35,10 @@ struct State {
     last_progress: Instant,
     /// Whether what was last queued ended a line.
     at_line_start: bool,
+    /// Whether somebody looks at it who sees a line change.
+    is_terminal: bool,
+    /// The last line there, which says how far it is; empty if there is none.
+    status: String,
     gone: bool,
 }
 
@@ -51,6 +55,8 @@ impl Stderr {
                 writing: 0,
                 last_progress: Instant::now(),
                 at_line_start: true,
+                is_terminal: io::stderr().is_terminal(),
+                status: String::new(),
                 gone: false,
             }),
             filled: Condvar::new(),
@@ -69,9 +75,23 @@ impl Stderr {
         if !state.at_line_start {
             state.waiting.push_back(b'\n');
         }
+        state.clear_status();
         state.waiting.extend(text.as_bytes());
         state.waiting.push_back(b'\n');
         state.at_line_start = true;
+        state.draw_status();
+        self.shared.filled.notify_one();
+    }
+
+    /// On a terminal, says in one line that changes how far it is; an empty one removes it.
+    pub(crate) fn status(&self, text: &str) {
+        let mut state = self.shared.lock();
+        if !state.is_terminal || state.waiting.len() > LIMIT {
+            return;
+        }
+        state.clear_status();
+        text.clone_into(&mut state.status);
+        state.draw_status();
         self.shared.filled.notify_one();
     }
 
@@ -113,6 +133,18 @@ impl Stderr {
             let waited = self.shared.drained.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+impl State {
+    fn clear_status(&mut self) {
+        if !self.status.is_empty() {
+            self.waiting.extend(b"\r\x1b[K");
+        }
+    }
+
+    fn draw_status(&mut self) {
+        self.waiting.extend(self.status.as_bytes());
     }
 }
 

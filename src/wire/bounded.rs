@@ -37,11 +37,6 @@ impl Bounded {
         }
     }
 
-    /// Whether nothing came so far.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.held.is_empty() && self.long.is_none()
-    }
-
     /// Gives the whole text, and is empty then.
     pub(crate) fn take<T>(&mut self, text: impl FnOnce(Line<'_>) -> T) -> T {
         let taken = match self.long.take() {
@@ -68,7 +63,7 @@ mod tests {
             text.push(piece.as_bytes());
         }
         text.take(|line| assert_eq!(line, Line::Whole(b"abcd")));
-        assert!(text.is_empty());
+        text.take(|line| assert_eq!(line, Line::Whole(b"")));
         for piece in ["ab", "cde", "", "f"] {
             text.push(piece.as_bytes());
         }

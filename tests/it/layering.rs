@@ -119,6 +119,8 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hyper_util", &["transport/http/"]),
     ("hyper_rustls", &["transport/http/"]),
     ("rustls", &["transport/http/"]),
+    ("rustls_native_certs", &["transport/http/"]),
+    ("tower_service", &["transport/http/"]),
     ("http_body_util", &["transport/http/"]),
     ("async_compression", &["transport/http/"]),
     ("bytes", &["transport/http/"]),

@@ -329,10 +329,6 @@ fn a_command_line_that_makes_no_sense_is_refused_with_the_way_out() {
             &["--url", "http://localhost/mcp", "--", "x"],
             "mutually exclusive",
         ),
-        (
-            &["--url", "http://localhost/mcp"],
-            "not in this version yet",
-        ),
         (&["--port", "1", "--", "x"], "apply to --url recording only"),
         (
             &["--max-idle", "1", "--", "x"],

@@ -17,7 +17,7 @@ pub(crate) fn call(id: u32, tool: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
 }
 
-fn answer(id: u32, text: &str) -> String {
+pub(crate) fn answer(id: u32, text: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":"{text}"}}}}"#)
 }
 

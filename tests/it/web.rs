@@ -50,11 +50,7 @@ impl Site {
     }
 
     pub(crate) fn connect(&self) -> Wire {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        Wire {
-            stream: BufReader::new(stream),
-        }
+        Wire::to(self.port)
     }
 
     /// Posts a body on a connection of its own.
@@ -129,6 +125,15 @@ impl Answer {
 }
 
 impl Wire {
+    /// A connection to a port of this machine.
+    pub(crate) fn to(port: u16) -> Wire {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        Wire {
+            stream: BufReader::new(stream),
+        }
+    }
+
     pub(crate) fn say(&mut self, text: &str) {
         // A server that has had enough closes, which is what a test then hears.
         let _ = self.stream.get_mut().write_all(text.as_bytes());
@@ -210,6 +215,23 @@ impl Wire {
         self.stream.read_exact(&mut bytes).ok()?;
         bytes.truncate(size);
         Some(String::from_utf8(bytes).expect("UTF-8"))
+    }
+
+    /// Takes so many bytes of a body.
+    pub(crate) fn skip(&mut self, count: usize) {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).expect("the body");
+    }
+
+    /// Takes what is left of a body, however it ends.
+    pub(crate) fn drain(&mut self) {
+        let short = Some(Duration::from_millis(200));
+        self.stream
+            .get_ref()
+            .set_read_timeout(short)
+            .expect("a timeout");
+        // A connection that stays open has nothing more to say.
+        let _ = self.stream.read_to_end(&mut Vec::new());
     }
 
     /// What is still said until the connection is closed.

@@ -73,6 +73,9 @@ fn summary(inspection: &Inspection<'_>, out: &mut String) {
             line("server host", &conceal::name(host));
         }
         line("exchanges", &inspection.exchanges);
+        for (kind, count) in &inspection.exchange_counts {
+            line(&format!("  {}", harmless(kind)), count);
+        }
     }
     if let Some(version) = cassette.protocol_version().filter(|v| !v.is_empty()) {
         line("protocol_version", &conceal::name(&version));
@@ -308,6 +311,8 @@ struct ToolEntry<'a> {
 struct Http<'a> {
     server_host: Option<Cow<'a, str>>,
     exchanges: usize,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    exchange_counts: &'a BTreeMap<String, usize>,
 }
 
 #[derive(Serialize)]
@@ -345,6 +350,7 @@ impl<'a> From<&'a Inspection<'a>> for Document<'a> {
             http: http.then_some(Http {
                 server_host: inspection.server_host.as_deref().map(conceal::name),
                 exchanges: inspection.exchanges,
+                exchange_counts: &inspection.exchange_counts,
             }),
             timeline: inspection
                 .timeline

@@ -2,6 +2,7 @@
 
 use super::View;
 use super::filter::Filter;
+use crate::cassette::exchanges::Ended;
 use crate::cassette::model::string_value;
 use crate::cassette::view::Exchanges;
 use crate::cassette::{Cassette, Kind, Message, Sender, Transport};
@@ -27,6 +28,9 @@ pub(super) struct Inspection<'a> {
     pub(super) unanswered: usize,
     /// HTTP exchanges of the whole recording that carried a message.
     pub(super) exchanges: usize,
+    /// How often each kind of exchange is there, by its row: method, status, framing, and how it
+    /// ended if it did not as it should.
+    pub(super) exchange_counts: BTreeMap<String, usize>,
     /// Host and port of the recorded server.
     pub(super) server_host: Option<String>,
     /// The tools of the whole recording by name; of several by one name the last.
@@ -79,10 +83,25 @@ pub(super) fn inspect<'a>(
         span_ms,
         unanswered,
         exchanges: exchanges.len(),
+        exchange_counts: exchange_counts(cassette),
         server_host: server_host(cassette),
         tools,
         timeline: (view == View::Timeline).then(|| chosen.into_iter().map(row).collect()),
     })
+}
+
+fn exchange_counts(cassette: &Cassette) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for row in cassette.exchanges() {
+        let method = conceal::name(&row.http_method);
+        let mut kind = format!("{method} {} {}", row.status, row.framing.as_str());
+        if row.ended != Ended::Complete {
+            kind.push(' ');
+            kind.push_str(row.ended.as_str());
+        }
+        *counts.entry(kind).or_insert(0) += 1;
+    }
+    counts
 }
 
 /// The method, or the kind of a message that has none.

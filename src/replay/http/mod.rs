@@ -8,6 +8,7 @@ mod headers;
 mod requests;
 mod route;
 mod rows;
+mod stream;
 mod streams;
 
 pub(super) use route::{Said, To};

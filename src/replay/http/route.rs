@@ -64,6 +64,7 @@ impl Replayer {
 
     /// Hands a message to its stream; gives what a shell over stdio is to say.
     pub(in crate::replay) fn deliver(&mut self, said: Said) -> Option<Action> {
+        self.messages += 1;
         match said.to {
             To::Stdio => {
                 if said.asks {
@@ -89,7 +90,7 @@ impl Replayer {
                         self.besides(live);
                     }
                     // Nobody answers what nobody heard.
-                    if self.streams.say(key, part, &self.plan.rows) && said.asks {
+                    if self.streams.say(key, &part, &self.plan.rows) && said.asks {
                         self.ask(said.live, said.row);
                     }
                 }

@@ -5,15 +5,14 @@
 
 use super::ResponseHead;
 use super::rows::{Facts, Rows};
-use crate::cassette::exchanges::{Framing, StreamEvent};
+use super::stream::Stream;
+use crate::cassette::exchanges::Framing;
 use crate::replay::Action;
 use crate::replay::plan::NONE;
 use crate::wire::lane::Lane;
 use crate::wire::sse::writer;
 use std::collections::{HashMap, VecDeque};
 
-/// So much of a stream is kept for whoever asks for it later, in bytes.
-const MOST_KEPT: usize = 16 << 20;
 /// So many ended streams can still be asked for.
 const MOST_ENDED: usize = 256;
 const JSON: &str = "application/json";
@@ -40,44 +39,6 @@ pub(in crate::replay) struct Manner {
     pub(in crate::replay) session: Option<String>,
     /// The stream is cut after so many messages.
     pub(in crate::replay) cut_after: Option<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Stream {
-    live: u32,
-    /// The connections that carry it; the last one is spoken on.
-    outlets: Vec<Lane>,
-    head: ResponseHead,
-    framing: Framing,
-    prepared: bool,
-    begun: bool,
-    /// The request has not been read to its end.
-    receiving: bool,
-    /// How many answers are to come.
-    owed: u32,
-    /// The recorded exchange that its messages are of at the moment, and the next of its events.
-    exchange: u32,
-    next_event: usize,
-    /// Events have ids, so that whoever lost the connection can have them again.
-    keeps: bool,
-    log: VecDeque<Entry>,
-    /// How many at the end of the log have been sent to nobody.
-    unsent: usize,
-    kept: usize,
-    /// How many messages were said, and how many events there were.
-    said: u64,
-    events: u64,
-    cut_after: Option<u64>,
-    /// It is over, and whether it was cut.
-    ended: Option<bool>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    id: Option<String>,
-    bytes: Vec<u8>,
-    /// The request of the server that it holds.
-    asks: Option<u32>,
 }
 
 /// All streams, and what is to be done about them.
@@ -187,7 +148,7 @@ impl Streams {
     }
 
     /// Says a message that others may follow. Whether somebody heard it.
-    pub(in crate::replay) fn say(&mut self, key: Key, part: Part, rows: &Rows) -> bool {
+    pub(in crate::replay) fn say(&mut self, key: Key, part: &Part, rows: &Rows) -> bool {
         let Some(stream) = self.open.get_mut(&key) else {
             return false;
         };
@@ -235,7 +196,7 @@ impl Streams {
             return;
         };
         let Some(&lane) = stream.outlets.last().filter(|_| stream.is_one_body()) else {
-            self.say(key, part, rows);
+            self.say(key, &part, rows);
             return self.done(key, rows);
         };
         let mut head = std::mem::take(&mut stream.head);
@@ -330,20 +291,13 @@ impl Streams {
                 .iter()
                 .any(|entry| entry.id.as_deref() == Some(id))
         };
-        let mut of_session = self.open.iter().filter(|(_, stream)| stream.live == live);
-        // Of streams that replay the same recorded one, the youngest has them.
-        let mut found: Vec<&Key> = Vec::new();
-        found.extend(
-            of_session
-                .by_ref()
-                .filter(|(_, it)| has(it))
-                .map(|(key, _)| key),
-        );
-        let number = |key: &&Key| match key {
+        let of_session = self.open.iter().filter(|(_, it)| it.live == live);
+        let found = of_session.filter(|(_, it)| has(it)).map(|(key, _)| *key);
+        // Of streams that replay the same recorded one, the youngest is meant.
+        found.max_by_key(|key| match key {
             Key::Besides(_) => 0,
             Key::Post(number) => *number,
-        };
-        found.into_iter().max_by_key(number).copied()
+        })
     }
 
     /// The stream that a session has besides its answers.
@@ -539,69 +493,4 @@ impl Streams {
             self.open.remove(&oldest);
         }
     }
-}
-
-impl Stream {
-    /// Whether an answer is all of the response.
-    fn is_one_body(&self) -> bool {
-        !self.begun && self.framing != Framing::Sse && self.owed <= 1 && !self.receiving
-    }
-
-    fn is_to_be_cut(&self) -> bool {
-        self.cut_after.is_some_and(|after| self.said >= after)
-    }
-
-    fn framed(&mut self, event: Option<&StreamEvent>, data: &[u8]) -> Framed {
-        let recorded = event.and_then(|event| event.id.clone());
-        self.events += 1;
-        let number = self.events;
-        let made_up = || format!("mcc-{number}");
-        let id = recorded.or_else(|| self.keeps.then(made_up));
-        let mut bytes = Vec::with_capacity(data.len() + 64);
-        let event = writer::Event {
-            name: event.and_then(|event| event.event.as_deref()),
-            id: id.as_deref(),
-            retry_ms: event.and_then(|event| event.retry_ms),
-        };
-        writer::write(event, data, &mut bytes);
-        Framed { id, bytes }
-    }
-
-    /// Sends an event, or keeps it for a connection to come. Whether it was sent.
-    fn send(&mut self, framed: Framed, asks: Option<u32>, out: &mut VecDeque<Action>) -> bool {
-        let Framed { id, bytes } = framed;
-        let lane = self.outlets.last().copied().filter(|_| self.unsent == 0);
-        let waits = lane.is_none();
-        if self.keeps || waits {
-            self.kept += bytes.len();
-            self.log.push_back(Entry {
-                id,
-                bytes: bytes.clone(),
-                asks,
-            });
-            self.unsent += usize::from(waits);
-            self.forget();
-        }
-        if let Some(lane) = lane {
-            out.push_back(Action::Send { lane, bytes });
-        }
-        !waits
-    }
-
-    /// Forgets what is too much or of no use to anybody.
-    fn forget(&mut self) {
-        while self.kept > MOST_KEPT || !self.keeps && self.log.len() > self.unsent {
-            let Some(entry) = self.log.pop_front() else {
-                return;
-            };
-            self.kept -= entry.bytes.len();
-            self.unsent = self.unsent.min(self.log.len());
-        }
-    }
-}
-
-/// An event as bytes.
-struct Framed {
-    id: Option<String>,
-    bytes: Vec<u8>,
 }

@@ -113,33 +113,56 @@ impl Decoder {
         Ok(())
     }
 
-    fn piece(&mut self, piece: &[u8], decoded: &mut impl FnMut(&[u8])) -> Result<(), String> {
-        let mut piece = piece.to_vec();
-        if let Codec::Deflate(held) = &mut self.codec {
-            held.append(&mut piece);
-            let [first, second, ..] = held[..] else {
-                return Ok(());
-            };
-            piece = std::mem::take(held);
-            let is_zlib = first & 0x0f == 8 && u16::from_be_bytes([first, second]) % 31 == 0;
-            self.codec = match is_zlib {
-                true => Codec::Zlib(Box::new(ZlibDecoder::new(Sink::default()))),
-                false => Codec::Bare(Box::new(DeflateDecoder::new(Sink::default()))),
-            };
+    /// The body is over: gives what is left of it.
+    ///
+    /// # Errors
+    ///
+    /// It ended in the middle.
+    pub(super) fn finish(&mut self, mut decoded: impl FnMut(&[u8])) -> Result<(), String> {
+        if std::mem::replace(&mut self.broken, true) {
+            return Ok(());
         }
-        self.taken += length(&piece);
+        self.run(&[], true, &mut decoded)
+    }
+
+    fn piece(&mut self, piece: &[u8], decoded: &mut impl FnMut(&[u8])) -> Result<(), String> {
+        let Codec::Deflate(held) = &mut self.codec else {
+            return self.run(piece, false, decoded);
+        };
+        held.extend_from_slice(piece);
+        let [first, second, ..] = held[..] else {
+            return Ok(());
+        };
+        let held = std::mem::take(held);
+        let is_zlib = first & 0x0f == 8 && u16::from_be_bytes([first, second]) % 31 == 0;
+        self.codec = match is_zlib {
+            true => Codec::Zlib(Box::new(ZlibDecoder::new(Sink::default()))),
+            false => Codec::Bare(Box::new(DeflateDecoder::new(Sink::default()))),
+        };
+        self.run(&held, false, decoded)
+    }
+
+    fn run(
+        &mut self,
+        piece: &[u8],
+        last: bool,
+        decoded: &mut impl FnMut(&[u8]),
+    ) -> Result<(), String> {
+        self.taken += length(piece);
         let most = (self.taken.saturating_mul(RATIO)).max(MUCH);
         let room = usize::try_from(most.saturating_sub(self.given)).unwrap_or(usize::MAX);
         let room = room.min(MOST_AT_ONCE);
         let name = self.codec.name();
         let failed = |error: io::Error| format!("{name}: {error}");
+        let input = Input { piece, last, room };
         let given = match &mut self.codec {
-            Codec::Gzip(codec) => write(codec.as_mut(), |c| c.get_mut(), &piece, room),
-            Codec::Zlib(codec) => write(codec.as_mut(), |c| c.get_mut(), &piece, room),
-            Codec::Bare(codec) => write(codec.as_mut(), |c| c.get_mut(), &piece, room),
-            Codec::Brotli(codec) => write(codec.as_mut(), |c| c.get_mut(), &piece, room),
-            Codec::Zstd(codec) => write(codec.as_mut(), |c| c.get_mut(), &piece, room),
-            Codec::Deflate(_) => Ok(Vec::new()),
+            Codec::Gzip(codec) => write(codec.as_mut(), |c| c.get_mut(), &input),
+            Codec::Zlib(codec) => write(codec.as_mut(), |c| c.get_mut(), &input),
+            Codec::Bare(codec) => write(codec.as_mut(), |c| c.get_mut(), &input),
+            Codec::Brotli(codec) => write(codec.as_mut(), |c| c.get_mut(), &input),
+            Codec::Zstd(codec) => write(codec.as_mut(), |c| c.get_mut(), &input),
+            Codec::Deflate(held) if held.is_empty() => Ok(Vec::new()),
+            Codec::Deflate(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             Codec::Unknown(name) => return Err(format!("its encoding is {name}")),
         }
         .map_err(failed)?;
@@ -161,18 +184,29 @@ impl Codec {
     }
 }
 
-/// What `piece` makes a decoder give, of which there may be no more than `room`.
+/// What a decoder gets.
+struct Input<'a> {
+    piece: &'a [u8],
+    /// Whether nothing follows.
+    last: bool,
+    /// How much it may give, in bytes.
+    room: usize,
+}
+
+/// What the input makes a decoder give.
 fn write<C: AsyncWrite + Unpin>(
     codec: &mut C,
     sink: impl Fn(&mut C) -> &mut Sink,
-    piece: &[u8],
-    room: usize,
+    input: &Input<'_>,
 ) -> io::Result<Vec<u8>> {
-    sink(codec).limit = room;
+    sink(codec).limit = input.room;
     {
         let mut writing = std::pin::pin!(async {
-            codec.write_all(piece).await?;
-            codec.flush().await
+            codec.write_all(input.piece).await?;
+            match input.last {
+                true => codec.shutdown().await,
+                false => codec.flush().await,
+            }
         });
         // The sink takes everything at once, so that there is nothing to wait for.
         let mut context = Context::from_waker(Waker::noop());
@@ -224,6 +258,7 @@ mod tests {
         for piece in bytes.chunks(size) {
             decoder.push(piece, |bytes| out.extend_from_slice(bytes))?;
         }
+        decoder.finish(|bytes| out.extend_from_slice(bytes))?;
         Ok(out)
     }
 
@@ -255,11 +290,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_why_and_then_is_silent() {
-        for name in ["gzip", "br", "zstd", "deflate", "gzip, br", "rot13"] {
+        let whole = encoded("gzip", b"{\"a\":1}");
+        let half = &whole[..whole.len() / 2];
+        for (name, bytes) in [
+            ("gzip", &b"this is no gzip"[..]),
+            ("gzip", half),
+            ("br", &[0xfe; 100]),
+            ("zstd", &[0xfe; 100]),
+            ("deflate", &[0xfe; 100]),
+            ("deflate", b"x"),
+            ("gzip, br", half),
+            ("rot13", b"a"),
+        ] {
             let mut decoder = Decoder::new(name).unwrap();
-            let failed = (0..50).find_map(|_| decoder.push(&[0xfe; 100], |_| {}).err());
-            assert!(failed.is_some(), "{name}");
+            let pushed = decoder.push(bytes, |_| {});
+            let failed = pushed.and_then(|()| decoder.finish(|_| {}));
+            assert!(failed.is_err(), "{name}");
             assert_eq!(decoder.push(b"more", |_| panic!("{name}")), Ok(()));
+            assert_eq!(decoder.finish(|_| panic!("{name}")), Ok(()));
         }
     }
 

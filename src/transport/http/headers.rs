@@ -170,7 +170,9 @@ mod tests {
     }
 
     fn names(headers: &HeaderMap) -> Vec<&str> {
-        headers.keys().map(HeaderName::as_str).collect()
+        let mut names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        names
     }
 
     #[test]
@@ -195,10 +197,10 @@ mod tests {
         assert_eq!(
             names(&sent),
             [
-                "origin",
                 "accept-encoding",
                 "authorization",
-                "mcp-session-id"
+                "mcp-session-id",
+                "origin"
             ]
         );
         assert_eq!(sent["origin"], "https://h.example");

@@ -15,6 +15,7 @@ mod tap;
 mod upstream;
 
 pub(crate) use listen::Listener;
-pub(crate) use record::{Ended, Plan, Recorded, record};
-pub(crate) use serve::{serve, url};
-pub(crate) use upstream::{Hidden, Upstream, UpstreamError, UpstreamOptions};
+pub(crate) use record::{Ended, Plan, record};
+pub(crate) use serve::{Watcher, serve, url};
+pub(crate) use tap::Count;
+pub(crate) use upstream::{Hidden, Upstream, UpstreamOptions};

@@ -2,7 +2,7 @@
 
 use super::listen::Listener;
 use super::proxy::{Contact, Proxy};
-use super::tap::{Notice, Tap};
+use super::tap::{Notice, Progress, Tap};
 use super::upstream::Upstream;
 use crate::record::{NotSaved, Recording, Saved};
 use crate::transport::signals::{self, Signal};
@@ -23,6 +23,7 @@ pub(crate) struct Plan {
     /// How long the client may be idle; for ever by default.
     pub(crate) max_idle: Option<Duration>,
     pub(crate) notice: Notice,
+    pub(crate) progress: Progress,
 }
 
 /// How a recording ended, and what was kept of it.
@@ -56,6 +57,7 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
         recording,
         max_idle,
         notice,
+        progress,
     } = plan;
     let (signalled, signal) = watch::channel(None);
     signals::watch(move |signal| {
@@ -65,14 +67,12 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
         .enable_all()
         .thread_name("http")
         .build()?;
-    let (tap, recorder) = Tap::open(recording, Arc::clone(&notice))?;
+    let (tap, recorder) = Tap::open(recording, Arc::clone(&notice), progress)?;
     let proxy = Arc::new(Proxy::new(upstream, Arc::clone(&tap)));
-    let ended = carry(&runtime, listener, proxy, &tap, (signal, max_idle));
-    let cut_short = tap.under_way() > 0 && matches!(ended, Ended::Signal(_));
-    // Connections are broken off, and so those who wait see at once that it is over.
-    runtime.shutdown_timeout(TO_GO);
+    let (ended, under_way) = carry(&runtime, listener, proxy, &tap, (signal, max_idle));
+    let cut_short = under_way > 0 && matches!(ended, Ended::Signal(_));
     let at = tap.elapsed();
-    tap.close();
+    runtime.shutdown_timeout(TO_GO);
     let saved = match recorder.join() {
         Err(_) => Err(NotSaved::recorder_failed()),
         Ok(recording) if matches!(ended, Ended::NoServer(_)) => {
@@ -84,14 +84,14 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
     Ok(Recorded { ended, saved })
 }
 
-/// Serves until something ends it.
+/// Serves until something ends it; how many requests were under way then.
 fn carry(
     runtime: &Runtime,
     listener: Listener,
     proxy: Arc<Proxy>,
     tap: &Arc<Tap>,
     (mut signal, max_idle): (watch::Receiver<Option<Signal>>, Option<Duration>),
-) -> Ended {
+) -> (Ended, usize) {
     let mut contact = proxy.contact();
     let (stop, stopped) = watch::channel(false);
     runtime.block_on(async {
@@ -110,7 +110,7 @@ fn carry(
                 _ => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let ended = tokio::select! {
             signal = signal => Ended::Signal(signal),
             () = idle(tap, max_idle) => Ended::Idle,
             why = failed => {
@@ -123,7 +123,11 @@ fn carry(
                 Ok(()) => "it stopped".to_owned(),
                 Err(error) => error.to_string(),
             }),
-        }
+        };
+        // That connections are broken off from here on is our doing, and so it is not recorded.
+        let under_way = tap.under_way();
+        tap.close();
+        (ended, under_way)
     })
 }
 

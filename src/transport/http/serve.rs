@@ -5,10 +5,11 @@
 //! beside them does the same at the moments at which something is due.
 
 use super::body::{Budget, read_body};
+use super::headers::{LAST_EVENT, SESSION, VERSION};
 use super::listen::{self, Body, BodyError, Listener, broken, plain, stopped, whole};
 use super::stream::{Gone, Stream};
 use crate::replay::http::{RequestHead, ResponseHead};
-use crate::replay::{Action, Replayer};
+use crate::replay::{Action, Replayer, Tally};
 use crate::transport::signals::{self, Signal};
 use crate::transport::stdio::{Notice, Served};
 use crate::wire::lane::Lane;
@@ -18,6 +19,7 @@ use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use std::collections::HashMap;
 use std::io;
@@ -25,15 +27,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
 /// How URLs of the transport of 2024-11-05 name a session.
 const SESSION_PARAMETERS: [&str; 2] = ["sessionId", "session_id"];
 /// The path that is always there.
 pub(crate) const PATH: &str = "/mcp";
+
+/// Is told how far it is, a few times a second.
+pub(crate) type Watcher = Box<dyn Fn(Tally) + Send>;
 
 /// The next bytes of a response, or what breaks it off.
 pub(super) type Chunk = Result<Bytes, BodyError>;
@@ -48,6 +50,7 @@ pub(crate) fn serve(
     listener: Listener,
     path: Option<String>,
     notice: Notice,
+    watcher: Option<Watcher>,
 ) -> io::Result<Served> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -73,12 +76,16 @@ pub(crate) fn serve(
     signals::watch(move |signal| on_signal.signal_came(signal))?;
     let served = runtime.block_on(async {
         let clock = tokio::spawn(keep_time(Arc::clone(&shared), stopping.clone()));
+        let watch = watcher.map(|watcher| tokio::spawn(keep_told(Arc::clone(&shared), watcher)));
         let handler = {
             let shared = Arc::clone(&shared);
             move |request| answer(Arc::clone(&shared), request)
         };
         let served = listener.serve(handler, stopping).await;
         clock.abort();
+        if let Some(watch) = watch {
+            watch.abort();
+        }
         served
     });
     runtime.shutdown_background();
@@ -275,27 +282,27 @@ async fn keep_time(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
     }
 }
 
+/// Tells whoever watches how far it is.
+async fn keep_told(shared: Arc<Shared>, watcher: Watcher) {
+    /// Between two looks.
+    const PAUSE: Duration = Duration::from_millis(200);
+    let mut told = None;
+    loop {
+        let tally = shared.state().core.tally();
+        if told.replace(tally) != Some(tally) {
+            watcher(tally);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    if !shared.knows(parts.uri.path()) {
-        return plain(
-            StatusCode::NOT_FOUND,
-            "there is nothing at this path; the recording is at /mcp",
-        );
-    }
-    let is_post = parts.method == Method::POST;
-    if !is_post && parts.method != Method::GET && parts.method != Method::DELETE {
-        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET, POST and DELETE");
-        let methods = HeaderValue::from_static("GET, POST, DELETE");
-        response.headers_mut().insert(ALLOW, methods);
-        return response;
+    if let Some(refusal) = refused(&shared, &parts) {
+        return refusal;
     }
     let mut bytes = None;
-    if is_post {
-        if !is_json(&parts.headers) {
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return plain(status, "the body of a POST has to be application/json");
-        }
+    if parts.method == Method::POST {
         match read_body(body, &parts.headers, &shared.budget).await {
             Ok(read) => bytes = Some(read),
             Err((status, reason)) => return plain(status, reason),
@@ -324,15 +331,13 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
     match replied.await {
         Ok(Reply::Whole(head, body)) => {
             gone.forget();
-            response(head, whole(body))
+            response(&head, whole(body))
         }
         Ok(Reply::Stream(head, chunks)) => {
-            let is_events = head
-                .content_type
-                .as_deref()
-                .is_some_and(|kind| kind.starts_with("text/event-stream"));
+            let kind = head.content_type.as_deref().unwrap_or_default();
+            let is_events = kind.starts_with("text/event-stream");
             let body = Stream::new(chunks, gone, is_events).boxed_unsync();
-            let mut response = response(head, body);
+            let mut response = response(&head, body);
             let uncached = HeaderValue::from_static("no-cache, no-transform");
             response.headers_mut().insert(CACHE_CONTROL, uncached);
             response
@@ -344,17 +349,40 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
     }
 }
 
+/// What needs no look at the recording to be refused.
+fn refused(shared: &Shared, parts: &Parts) -> Option<Response<Body>> {
+    let known = [Method::POST, Method::GET, Method::DELETE];
+    if !shared.knows(parts.uri.path()) {
+        let reason = "there is nothing at this path; the recording is at /mcp";
+        return Some(plain(StatusCode::NOT_FOUND, reason));
+    }
+    if !known.contains(&parts.method) {
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET, POST and DELETE");
+        let methods = HeaderValue::from_static("GET, POST, DELETE");
+        response.headers_mut().insert(ALLOW, methods);
+        return Some(response);
+    }
+    if parts.method == Method::POST && !is_json(&parts.headers) {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Some(plain(
+            status,
+            "the body of a POST has to be application/json",
+        ));
+    }
+    None
+}
+
 fn head<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> RequestHead<'a> {
-    let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let accepts = headers.get_all(ACCEPT).iter();
     let accepts = accepts.filter_map(|value| value.to_str().ok());
     let events = ["text/event-stream", "text/*", "*/*"];
     RequestHead {
-        session: value(SESSION_ID),
-        version: value(PROTOCOL_VERSION),
-        method: value(MCP_METHOD),
-        name: value(MCP_NAME),
-        last_event_id: value(LAST_EVENT_ID),
+        session: value(SESSION),
+        version: value(VERSION),
+        method: value(METHOD),
+        name: value(NAME),
+        last_event_id: value(LAST_EVENT),
         accepts_events: accepts
             .flat_map(|value| value.split(','))
             .map(essence)
@@ -384,19 +412,19 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-fn response(head: ResponseHead, body: Body) -> Response<Body> {
+fn response(head: &ResponseHead, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let status = StatusCode::from_u16(head.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    let mut set = |name, value: Option<&str>| {
+    let mut set = |name: HeaderName, value: Option<&str>| {
         // What a recording says may be no header.
         if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
             headers.insert(name, value);
         }
     };
     set(CONTENT_TYPE, head.content_type.as_deref());
-    set(SESSION_ID, head.session.as_deref());
+    set(HeaderName::from_static(SESSION), head.session.as_deref());
     set(ALLOW, head.allow);
     let after = head.retry_after.map(|seconds| seconds.to_string());
     set(RETRY_AFTER, after.as_deref());

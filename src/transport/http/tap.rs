@@ -17,11 +17,20 @@ use std::time::{Duration, Instant};
 
 /// Where a notice goes.
 pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
+/// Is told how far it is whenever that has changed.
+pub(crate) type Progress = Box<dyn Fn(Count) + Send>;
+
+/// How far a recording is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) messages: u64,
+    pub(crate) sessions: u32,
+}
 
 /// What the tasks of a recording share.
 pub(super) struct Tap {
     began: Instant,
-    queue: Queue<Copy>,
+    queue: Queue<Item>,
     next: AtomicU32,
     /// Requests that are under way, without the streams that a GET holds open.
     under_way: AtomicUsize,
@@ -29,7 +38,6 @@ pub(super) struct Tap {
     active_at: AtomicU64,
     /// Whether there is something to keep on the disk.
     keeps: AtomicBool,
-    messages: AtomicU64,
     notice: Notice,
     /// Where clients of the older transport were told to send what they say.
     endpoints: RwLock<Vec<String>>,
@@ -39,7 +47,7 @@ pub(super) struct Tap {
 const MOST_ENDPOINTS: usize = 64;
 
 /// Something for the recorder.
-struct Copy {
+struct Item {
     at: Duration,
     lane: Lane,
     what: What,
@@ -61,6 +69,7 @@ impl Tap {
     pub(super) fn open(
         recording: Recording,
         notice: Notice,
+        progress: Progress,
     ) -> io::Result<(Arc<Tap>, JoinHandle<Recording>)> {
         let tap = Arc::new(Tap {
             began: Instant::now(),
@@ -69,14 +78,13 @@ impl Tap {
             under_way: AtomicUsize::new(0),
             active_at: AtomicU64::new(0),
             keeps: AtomicBool::new(false),
-            messages: AtomicU64::new(0),
             notice,
             endpoints: RwLock::default(),
         });
         let own = Arc::clone(&tap);
         let recorder = thread::Builder::new()
             .name("recorder".to_owned())
-            .spawn(move || own.record(recording))?;
+            .spawn(move || own.record(recording, &progress))?;
         Ok((tap, recorder))
     }
 
@@ -130,11 +138,6 @@ impl Tap {
         self.elapsed().saturating_sub(active)
     }
 
-    /// How many messages are recorded so far.
-    pub(super) fn messages(&self) -> u64 {
-        self.messages.load(Ordering::Relaxed)
-    }
-
     pub(super) fn say(&self, text: &str) {
         (self.notice)(text);
     }
@@ -172,10 +175,10 @@ impl Tap {
             What::Step(_) | What::Encoded(..) => 0,
         };
         let at = self.elapsed();
-        self.queue.add(Copy { at, lane, what }, bytes);
+        self.queue.add(Item { at, lane, what }, bytes);
     }
 
-    fn record(&self, mut recording: Recording) -> Recording {
+    fn record(&self, mut recording: Recording, progress: &Progress) -> Recording {
         yield_to_traffic();
         // If this thread fails, traffic goes on without it.
         let _open = Abandon {
@@ -185,21 +188,28 @@ impl Tap {
             },
         };
         let mut decoders = HashMap::new();
+        let mut told = Count::default();
         loop {
             let started = Instant::now();
             let batch = self.queue.take();
-            for copy in batch.chunks {
-                let bytes = match &copy.what {
+            for item in batch.chunks {
+                let bytes = match &item.what {
                     What::Bytes(_, bytes) => bytes.len(),
                     What::Step(_) | What::Encoded(..) => 0,
                 };
-                take(&mut recording, &mut decoders, copy);
+                take(&mut recording, &mut decoders, item);
                 self.queue.release(bytes);
             }
             if self.keeps.load(Ordering::SeqCst) {
                 recording.flush(self.elapsed());
             }
-            self.messages.store(recording.messages(), Ordering::Relaxed);
+            let count = Count {
+                messages: recording.messages(),
+                sessions: recording.sessions(),
+            };
+            if count != std::mem::replace(&mut told, count) {
+                progress(count);
+            }
             for text in recording.take_notices() {
                 self.say(&text);
             }
@@ -214,8 +224,8 @@ impl Tap {
 /// The bodies that are compressed, by exchange and side.
 type Decoders = HashMap<(Lane, Sender), Decoder>;
 
-fn take(recording: &mut Recording, decoders: &mut Decoders, copy: Copy) {
-    let Copy { at, lane, what } = copy;
+fn take(recording: &mut Recording, decoders: &mut Decoders, item: Item) {
+    let Item { at, lane, what } = item;
     let (Lane::Post(number) | Lane::Get(number)) = lane else {
         return;
     };
@@ -235,9 +245,21 @@ fn take(recording: &mut Recording, decoders: &mut Decoders, copy: Copy) {
             }
         },
         What::Step(step) => {
-            if let Step::Ended(_) = &step {
-                decoders.remove(&(lane, Sender::Client));
-                decoders.remove(&(lane, Sender::Server));
+            let over: &[Sender] = match &step {
+                Step::Said => &[Sender::Client],
+                Step::Ended(_) => &[Sender::Client, Sender::Server],
+                _ => &[],
+            };
+            for sender in over {
+                let Some(mut decoder) = decoders.remove(&(lane, *sender)) else {
+                    continue;
+                };
+                let rest = decoder.finish(|bytes| recording.observe(at, *sender, lane, bytes));
+                // Of what was broken off it is no news that it is not whole.
+                let whole = matches!(&step, Step::Said | Step::Ended(Ended::Complete));
+                if let (Err(why), true) = (rest, whole) {
+                    recording.step(at, number, Step::Unreadable(*sender, why));
+                }
             }
             recording.step(at, number, step);
         }

@@ -178,10 +178,10 @@ impl Reader {
             (b"data", LineState::Name | LineState::Colon) => self.begin_data(),
             (b"data", _) => {}
             _ if value.len() > LONGEST_VALUE => {}
-            (b"event", _) => self.name = text(value).filter(|name| !name.is_empty()),
-            (b"id", _) => self.id = text(value).filter(|id| !id.contains('\0')),
+            (b"event", _) => self.name = text(&value).filter(|name| !name.is_empty()),
+            (b"id", _) => self.id = text(&value).filter(|id| !id.contains('\0')),
             (b"retry", _) => {
-                let digits = text(value)
+                let digits = text(&value)
                     .filter(|time| !time.is_empty() && time.bytes().all(|b| b.is_ascii_digit()));
                 if let Some(time) = digits.and_then(|digits| digits.parse().ok()) {
                     self.retry_ms = Some(time);
@@ -209,8 +209,8 @@ impl Reader {
 }
 
 /// The text of a value; bytes that are not UTF-8 are what decoders make of them.
-fn text(bytes: Vec<u8>) -> Option<String> {
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+fn text(bytes: &[u8]) -> Option<String> {
+    Some(String::from_utf8_lossy(bytes).into_owned())
 }
 
 #[cfg(test)]
