@@ -8,6 +8,7 @@
 
 use crate::blocks;
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 /// How many bytes are the head of a string that is shorter than the heads of its set.
 const SHORT: usize = 3;
@@ -15,8 +16,9 @@ const SHORT: usize = 3;
 /// The length of a hash: few enough heads share one, and the table stays in the nearest cache.
 const HASH_BITS: u32 = 14;
 
-/// The lists of strings are found by the upper bits of the hash.
-const SLOT_BITS: u32 = 10;
+/// The lists of strings are found by the upper bits of the hash: the lists of a few thousand
+/// strings are short.
+const SLOT_BITS: u32 = 12;
 
 /// What the tables say of a hash. A place with a long head has to pass both tables, so
 /// that few places pass by chance.
@@ -43,20 +45,26 @@ pub(crate) struct Needles {
     long: usize,
     /// By short heads: [`WHOLE`] marks that of a string, [`BEGUN`] that a longer one
     /// begins so.
-    short: Heads,
+    short: Box<Marks>,
     /// By long heads, marked with [`BEGUN`].
-    heads: Heads,
+    heads: Box<Marks>,
+    /// The strings of two bytes, those with short and those with long heads.
+    slots: [Box<Slots>; 3],
     links: Vec<Link>,
     /// No string begins with a byte greater than this one.
     last: u8,
 }
 
 /// What is known of heads by their hash.
-struct Heads {
-    marks: Box<[u8; 1 << HASH_BITS]>,
-    /// By the upper bits of a hash: one more than the index of the first link, 0 for none.
-    slots: Box<[u16; 1 << SLOT_BITS]>,
-}
+type Marks = [u8; 1 << HASH_BITS];
+
+/// By the upper bits of a hash: one more than the index of the first link, 0 for none.
+type Slots = [u16; 1 << SLOT_BITS];
+
+/// The places of the three kinds of strings in the table of slots.
+const PAIRS: usize = 0;
+const BY_SHORT: usize = 1;
+const BY_LONG: usize = 2;
 
 /// A string in the list of its slot.
 #[derive(Clone, Copy)]
@@ -81,8 +89,9 @@ impl Needles {
         let mut needles = Needles {
             strings: strings.into_iter().map(Into::into).collect(),
             long: long.clamp(HALF, START),
-            short: Heads::new(),
-            heads: Heads::new(),
+            short: Box::new([0; 1 << HASH_BITS]),
+            heads: Box::new([0; 1 << HASH_BITS]),
+            slots: std::array::from_fn(|_| Box::new([0; 1 << SLOT_BITS])),
             links: Vec::new(),
             last: 0,
         };
@@ -106,19 +115,28 @@ impl Needles {
             next: 0,
         };
         match *bytes {
-            // Whatever comes third is a part of the head.
-            [a, b] => (0..=u8::MAX).for_each(|c| {
-                let hash = short_hash(start(&[a, b, c]));
-                self.short.link(hash, WHOLE, link, &mut self.links);
-            }),
+            [a, b] => {
+                // Whatever comes third is a part of the head.
+                for c in 0..=u8::MAX {
+                    self.short[short_hash(start(&[a, b, c]))] |= WHOLE;
+                }
+                chain(
+                    &mut self.slots[PAIRS],
+                    &mut self.links,
+                    pair_hash(link.start),
+                    link,
+                );
+            }
             _ if bytes.len() >= self.long => {
-                self.short.marks[short_hash(link.start)] |= BEGUN;
+                self.short[short_hash(link.start)] |= BEGUN;
                 let hash = long_hash(link.start, self.long);
-                self.heads.link(hash, BEGUN, link, &mut self.links);
+                self.heads[hash] |= BEGUN;
+                chain(&mut self.slots[BY_LONG], &mut self.links, hash, link);
             }
             _ if bytes.len() >= SHORT => {
                 let hash = short_hash(link.start);
-                self.short.link(hash, WHOLE, link, &mut self.links);
+                self.short[hash] |= WHOLE;
+                chain(&mut self.slots[BY_SHORT], &mut self.links, hash, link);
             }
             _ => return,
         }
@@ -164,32 +182,34 @@ impl Needles {
     /// Not zero if a string may stand at a place that starts so.
     #[inline]
     fn may_stand(&self, start: u64) -> u8 {
-        self.short.marks[short_hash(start)]
-            & (self.heads.marks[long_hash(start, self.long)] | WHOLE)
+        self.short[short_hash(start)] & (self.heads[long_hash(start, self.long)] | WHOLE)
     }
 
-    /// The places where a string stands, but for letters and digits in the middle of a word.
-    pub(crate) fn words<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-        // Where words begin in the bytes from `base` on that were looked at.
-        let (mut base, mut places) = (0, 0);
-        let mut next = 0;
-        std::iter::from_fn(move || {
-            loop {
-                while places == 0 {
-                    if next >= text.len() {
-                        return None;
-                    }
-                    base = next;
-                    places = self.beginnings(text, base);
-                    next = base + WORDS;
-                }
-                let place = base + places.trailing_zeros() as usize;
+    /// Hands over every place where a string stands, and its index, but for letters and
+    /// digits in the middle of a word; until it is told to stop.
+    #[inline]
+    pub(crate) fn walk_words<B>(
+        &self,
+        text: &[u8],
+        mut each: impl FnMut(usize, usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut base = 0;
+        while base < text.len() {
+            let mut places = self.beginnings(text, base);
+            while places != 0 {
+                let at = base + places.trailing_zeros() as usize;
                 places &= places - 1;
-                if self.has_any_at(text, place) {
-                    return Some(place);
+                let rest = text.get(at..).unwrap_or_default();
+                let here = start(rest);
+                if self.may_stand(here) != 0 {
+                    for string in self.standing(rest, here) {
+                        each(at, string)?;
+                    }
                 }
             }
-        })
+            base += WORDS;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Where words and signs begin in the block at a place, one bit a byte.
@@ -225,35 +245,44 @@ impl Needles {
         self.may_stand(start(rest)) != 0 && self.at(text, at).next().is_some()
     }
 
-    /// The indices of the strings that stand at a place of the text, in their order.
+    /// The indices of the strings that stand at a place of the text, those of a length in
+    /// their order.
     pub(crate) fn at<'t>(&'t self, text: &'t [u8], at: usize) -> impl Iterator<Item = usize> + 't {
         let rest = text.get(at..).unwrap_or_default();
-        let here = start(rest);
-        let mut short = self.short.slots[slot(short_hash(here))];
-        let mut long = self.heads.slots[slot(long_hash(here, self.long))];
-        let link = |link: u16| {
-            usize::from(link)
-                .checked_sub(1)
-                .and_then(|link| self.links.get(link))
-        };
-        let linked = std::iter::from_fn(move || {
-            let turn = match (link(short), link(long)) {
-                (Some(first), Some(second)) if first.string < second.string => &mut short,
-                (_, Some(_)) => &mut long,
-                _ => &mut short,
-            };
-            let found = link(*turn)?;
-            *turn = found.next;
-            Some(found)
-        });
-        linked
-            .filter(move |link| (link.start ^ here) & link.mask == 0)
-            .map(|link| usize::from(link.string))
-            .filter(move |string| {
-                let string = self.strings[*string].as_bytes();
-                rest.get(..string.len())
-                    .is_some_and(|head| head.eq_ignore_ascii_case(string))
-            })
+        self.standing(rest, start(rest))
+    }
+
+    /// The same, if it is known how the text goes on.
+    #[inline]
+    fn standing<'t>(&'t self, rest: &'t [u8], here: u64) -> impl Iterator<Item = usize> + 't {
+        let [pairs, short, long] = &self.slots;
+        let lists = [
+            pairs[slot(pair_hash(here))],
+            short[slot(short_hash(here))],
+            long[slot(long_hash(here, self.long))],
+        ];
+        let mut list = 0;
+        let mut next = lists[PAIRS];
+        std::iter::from_fn(move || {
+            loop {
+                let Some(link) = usize::from(next).checked_sub(1) else {
+                    list += 1;
+                    next = *lists.get(list)?;
+                    continue;
+                };
+                let link = self.links.get(link)?;
+                next = link.next;
+                if (link.start ^ here) & link.mask == 0 && self.is_at(rest, link.string) {
+                    return Some(usize::from(link.string));
+                }
+            }
+        })
+    }
+
+    fn is_at(&self, rest: &[u8], string: u16) -> bool {
+        let string = self.strings[usize::from(string)].as_bytes();
+        let head = rest.get(..string.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(string))
     }
 
     /// The longest of the strings that stand at a place; of equal ones the first.
@@ -268,35 +297,27 @@ impl Needles {
     }
 }
 
-impl Heads {
-    fn new() -> Heads {
-        Heads {
-            marks: Box::new([0; 1 << HASH_BITS]),
-            slots: Box::new([0; 1 << SLOT_BITS]),
-        }
-    }
-
-    fn link(&mut self, hash: usize, mark: u8, link: Link, links: &mut Vec<Link>) {
-        self.marks[hash] |= mark;
-        let slot = &mut self.slots[slot(hash)];
-        // The heads of a string of two bytes share slots.
-        let first = usize::from(*slot).checked_sub(1);
-        if first.is_some_and(|first| links[first].string == link.string) {
-            return;
-        }
-        if let Ok(linked) = u16::try_from(links.len() + 1) {
-            links.push(Link {
-                next: *slot,
-                ..link
-            });
-            *slot = linked;
-        }
-    }
-}
-
 /// Setting one bit makes the cases of a letter the same, and some signs as well, which
 /// does no harm.
 const ONE_CASE: u64 = 0x2020_2020_2020_2020;
+
+/// Puts a string before the others of its list.
+fn chain(slots: &mut Slots, links: &mut Vec<Link>, hash: usize, link: Link) {
+    let slot = &mut slots[slot(hash)];
+    if let Ok(linked) = u16::try_from(links.len() + 1) {
+        links.push(Link {
+            next: *slot,
+            ..link
+        });
+        *slot = linked;
+    }
+}
+
+/// The hash of two bytes.
+#[inline]
+fn pair_hash(start: u64) -> usize {
+    hash(low_half(start) << 16)
+}
 
 /// The hash of a head of [`SHORT`] bytes.
 #[inline]
@@ -348,6 +369,7 @@ fn in_one_case(bytes: [u8; START]) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::convert::Infallible;
 
     /// Every place and string, found the plain way.
     fn plainly(strings: &[String], text: &[u8]) -> Vec<(usize, usize)> {
@@ -378,7 +400,9 @@ mod tests {
         ) {
             let strings: Vec<String> = strings.into_iter().filter(|s| s.len() > 1).collect();
             let needles = Needles::new(long, strings.clone());
-            prop_assert_eq!(quickly(&needles, text.as_bytes()), plainly(&strings, text.as_bytes()));
+            let mut found = quickly(&needles, text.as_bytes());
+            found.sort_unstable();
+            prop_assert_eq!(found, plainly(&strings, text.as_bytes()));
         }
     }
 
@@ -398,9 +422,13 @@ mod tests {
             };
             let mut expected = plainly(&strings, bytes);
             expected.retain(|(at, _)| !inside(*at));
-            let words = needles.words(bytes);
-            let found = words.flat_map(|at| needles.at(bytes, at).map(move |string| (at, string)));
-            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+            let mut found = Vec::new();
+            let ControlFlow::Continue(()) = needles.walk_words::<Infallible>(bytes, |at, string| {
+                found.push((at, string));
+                ControlFlow::Continue(())
+            });
+            found.sort_unstable();
+            prop_assert_eq!(found, expected);
         }
     }
 

@@ -109,7 +109,9 @@ fn text(id: usize, size: usize) -> String {
 fn answer(text: &str, sse: bool) -> Response<Parts> {
     let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"at work"}}"#;
     let events = |texts: &[&str]| {
-        let events = texts.iter().map(|text| format!("event: message\ndata: {text}\n\n"));
+        let events = texts
+            .iter()
+            .map(|text| format!("event: message\ndata: {text}\n\n"));
         events.map(Bytes::from).collect()
     };
     let (parts, kind) = if sse {

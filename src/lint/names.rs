@@ -197,6 +197,8 @@ pub(crate) fn asks_for_private_file(name: &str) -> bool {
         "_aws_credentials_",
         "_ssh_keys_",
         "_ssh_private_key_",
+        "_private_key_",
+        "_ssh_folder_",
     ];
     const ORDERS: &[&str] = &[
         "_content_of_",
@@ -204,6 +206,9 @@ pub(crate) fn asks_for_private_file(name: &str) -> bool {
         "_send_",
         "_upload_",
         "_dump_of_",
+        "_attach_",
+        "_paste_",
+        "_read_",
     ];
     // A place, a choice or a number of it is not the file.
     const ABOUT: &[&str] = &["path", "name", "id", "url", "enabled", "type", "size"];

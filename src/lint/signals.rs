@@ -24,8 +24,9 @@ pub(super) use kinds::tells_of_tool;
 
 use super::rewritten::Rewritten;
 use std::collections::BTreeMap;
-use std::ops::Range;
-use vocabulary::{Concept, Word, vocabulary};
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+use vocabulary::{Concept, vocabulary};
 
 /// What a combination of words asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,8 +99,13 @@ pub(crate) struct Signal {
 /// and strength, in order of kind.
 pub(crate) fn read(folded: &str) -> Vec<Signal> {
     let mut found = Found::new();
-    read_english(folded, &mut found);
-    read_abroad(folded, &mut found);
+    let open = gate::Open::of(folded);
+    if open.english() {
+        read_english(folded, &mut found);
+    }
+    if open.abroad() {
+        read_abroad(open, folded, &mut found);
+    }
     found
         .into_iter()
         .map(|((kind, strength), range)| Signal {
@@ -113,10 +119,6 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
 type Found = BTreeMap<(SignalKind, Strength), Range<usize>>;
 
 fn read_english(folded: &str, found: &mut Found) {
-    // Names are read without a quick look before, and need no table of all words.
-    if !vocabulary().has_anchor(folded) {
-        return;
-    }
     let hits = Hits::find(folded);
     let mut add = |kind, strength, range: Range<usize>| {
         let quoted = hits.quotation(&range);
@@ -135,14 +137,10 @@ fn read_english(folded: &str, found: &mut Found) {
 
 /// The signals in the other languages that the text may be written in, each from words
 /// of that language alone.
-fn read_abroad(folded: &str, found: &mut Found) {
-    let mut languages = gate::languages(folded).peekable();
-    if languages.peek().is_none() {
-        return;
-    }
+fn read_abroad(open: gate::Open, folded: &str, found: &mut Found) {
     let evened = spelling::evened(folded);
     let text = evened.as_ref().map_or(folded, Rewritten::text);
-    for language in languages {
+    for language in open.languages() {
         for (kind, strength, range) in abroad::read(text, language) {
             let range = match &evened {
                 Some(evened) => evened.original_range(range),
@@ -156,59 +154,71 @@ fn read_abroad(folded: &str, found: &mut Found) {
 /// Whether a folded text has the words that at least one signal is made of. A quick
 /// look that never says no to a text that [`read`] finds something in.
 pub(crate) fn may_signal(folded: &str) -> bool {
-    may_signal_in_english(folded) || may_signal_abroad(folded)
+    let open = gate::Open::of(folded);
+    open.english() && may_signal_in_english(folded)
+        || open.abroad() && may_signal_abroad(open, folded)
 }
 
 fn may_signal_in_english(folded: &str) -> bool {
-    vocabulary().has_anchor(folded)
-        && completes(
-            COMBINATIONS,
-            vocabulary()
-                .find(folded)
-                .filter(|(word, range)| stands_alone(folded, range.clone(), word.stem)),
-        )
+    let mut glance = Glance::new(COMBINATIONS);
+    let walked = vocabulary().walk(folded, |word, range| {
+        let stands_alone = || stands_alone(folded, range.clone(), word.stem);
+        match glance.completes(word.concept, range.start, stands_alone) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    walked.is_break()
 }
 
-fn may_signal_abroad(folded: &str) -> bool {
-    let mut languages = gate::languages(folded).peekable();
-    if languages.peek().is_none() {
-        return false;
-    }
+fn may_signal_abroad(open: gate::Open, folded: &str) -> bool {
     let evened = spelling::evened(folded);
     let text = evened.as_ref().map_or(folded, Rewritten::text);
-    languages.any(|language| {
-        language.lexicon().has_anchor(text)
-            && completes(
-                abroad::COMBINATIONS,
-                language
-                    .lexicon()
-                    .find(text)
-                    .filter(|(word, range)| language.stands_alone(text, range.clone(), word.stem)),
-            )
+    open.languages().any(|language| {
+        let lexicon = language.lexicon();
+        let mut glance = Glance::new(abroad::COMBINATIONS);
+        lexicon.has_anchor(text)
+            && lexicon.find(text).any(|(word, range)| {
+                let stands_alone = || language.stands_alone(text, range.clone(), word.stem);
+                glance.completes(word.concept, range.start, stands_alone)
+            })
     })
 }
 
-/// Whether the words complete one of the combinations.
-fn completes(
-    combinations: &[&[Concept]],
-    words: impl Iterator<Item = (Word, Range<usize>)>,
-) -> bool {
-    let mut seen = 0_u128;
-    let mut nearby = kinds::Nearby::default();
-    for (word, range) in words {
-        if nearby.completes(word.concept, range.start) {
-            return true;
-        }
-        let bit = word.concept.bit();
-        if seen & bit == 0 {
-            seen |= bit;
-            let mut combinations = combinations.iter();
-            if combinations.any(|concepts| is_complete(concepts, seen)) {
-                return true;
-            }
+/// Which combinations the words of a text could be, seen so far.
+struct Glance {
+    combinations: &'static [&'static [Concept]],
+    seen: u128,
+    nearby: kinds::Nearby,
+}
+
+impl Glance {
+    fn new(combinations: &'static [&'static [Concept]]) -> Glance {
+        Glance {
+            combinations,
+            seen: 0,
+            nearby: kinds::Nearby::default(),
         }
     }
-    false
+
+    /// Takes the word that begins at a place, in ascending order; says whether a combination
+    /// may be complete. What tells nothing new is not even asked whether it stands alone.
+    fn completes(&mut self, concept: Concept, at: usize, stands_alone: impl Fn() -> bool) -> bool {
+        let bit = concept.bit();
+        if self.seen & self.nearby.at(at) & bit != 0 || !stands_alone() {
+            return false;
+        }
+        if self.nearby.completes(concept) {
+            return true;
+        }
+        let is_new = self.seen & bit == 0;
+        self.seen |= bit;
+        is_new
+            && self
+                .combinations
+                .iter()
+                .any(|concepts| concepts.contains(&concept) && is_complete(concepts, self.seen))
+    }
 }
 
 /// Parts a folded text whose spaces are lost into words, as far as they are known.
@@ -240,6 +250,7 @@ const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Consent],
     &[Concept::Address],
     &[Concept::Imperative],
+    &[Concept::Machine, Concept::Deed],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -273,23 +284,25 @@ impl<'a> Hits<'a> {
     fn find(text: &'a str) -> Hits<'a> {
         let mut list = Vec::new();
         let (mut about, mut samples) = (false, false);
-        for (word, range) in vocabulary().find(text) {
-            if !stands_alone(text, range.clone(), word.stem) {
-                continue;
+        let ControlFlow::Continue(()) = vocabulary().walk::<Infallible>(text, |word, range| {
+            let is_meant = || match word.concept {
+                Concept::Address => clause::addresses(text, range.clone()),
+                Concept::Machine => clause::charges(text, range.clone()),
+                _ => true,
+            };
+            if stands_alone(text, range.clone(), word.stem) && is_meant() {
+                about |= word.concept == Concept::About;
+                samples |= word.concept == Concept::Sample;
+                list.push(Hit {
+                    concept: word.concept,
+                    start: range.start,
+                    end: range.end,
+                    sentence: 0,
+                    clause: 0,
+                });
             }
-            if word.concept == Concept::Address && !clause::addresses(text, range.clone()) {
-                continue;
-            }
-            about |= word.concept == Concept::About;
-            samples |= word.concept == Concept::Sample;
-            list.push(Hit {
-                concept: word.concept,
-                start: range.start,
-                end: range.end,
-                sentence: 0,
-                clause: 0,
-            });
-        }
+            ControlFlow::Continue(())
+        });
         if !list.is_empty() {
             list.extend(kinds::tool_refs(text));
         }

@@ -12,6 +12,8 @@ use super::surfaces::{Defined, Definition, Surface, Text};
 use crate::needles::Needles;
 use crate::secrets::placeholder::is_marker;
 use crate::wire::json::Span;
+use std::cell::OnceCell;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// A kind of material: what it is called, parted by bars, and the beginnings of words that say that a
@@ -20,6 +22,8 @@ struct Kind {
     label: &'static str,
     words: &'static str,
     home: &'static str,
+    /// Whether the name alone of a parameter makes models volunteer it.
+    is_wanted_by_name: bool,
 }
 
 const KINDS: &[Kind] = &[
@@ -36,16 +40,22 @@ const KINDS: &[Kind] = &[
             one-time password|otp|2fa code|2fa codes|login of|logins|cloud login|login details|\
             kubeconfig|~/.aws|.aws|.npmrc|.netrc|.pypirc|known_hosts|password manager|\
             master password|_api_key|_token|_secret|secret_access_key|aws secret|secret of|\
-            any secret|every secret|environment variables|env vars",
+            any secret|every secret|one secret|secret found|secrets found|tokens found|keys found|\
+            passwords found|the vault|environment variables|env vars|env file|environment value|\
+            environment values|ending in key|ends in key|ends in token",
         home: "token|key|secret|auth|login|logon|password|passwd|credential|sign|cert|ssh|env|\
             config|vault|cookie|session|crypt|wallet|otp|2fa|mfa|oauth|account|connect|dsn|url|\
             user|header|deploy|access|variable|kube|cluster|cloud|aws|secur|hash|curl|http|\
-            request|api|git|leak|scan|rotat|permission",
+            request|api|git|leak|scan|rotat|permission|process|container|docker|sftp|scp|tunnel|clone|\
+            identity",
+        is_wanted_by_name: false,
     },
     Kind {
         label: "the conversation or the prompt",
         words: "conversation|conversations|this chat|the chat|chat turns|last turns|chat history|\
-            chat log|all chats|transcript|user messages|user's messages|messages so far|\
+            chat log|all chats|transcript|set up with|configured with|opening paragraph|above this line|\
+            everything above|this session|the session|\
+            user messages|user's messages|messages so far|\
             message history|system prompt|hidden prompt|secret prompt|initial prompt|\
             system message|setup text|your instructions|your prompt|your setup|your guidelines|\
             context window|your context|everything the user|everything the person|\
@@ -53,11 +63,13 @@ const KINDS: &[Kind] = &[
             they typed|user types|user typed|user said|person said|scratchpad|chain of thought|\
             your reasoning|your thoughts|previous answer|previous answers|last answer|\
             earlier answers|your memory|your memories|your last reply|user's words|\
-            state of the agent|agent state",
+            state of the agent|agent state|monologue|private reasoning|last messages|\
+            recent messages|human typed|human said|pasted earlier",
         home: "chat|conversation|message|thread|prompt|transcript|history|memor|context|channel|\
             llm|model|agent|bot|complet|instruct|dialog|session|support|repl|persona|eval|think|\
             thought|reason|question|answer|remember|recall|summar|text|sampl|ask|slack|teams|\
-            discord|token",
+            discord|token|session|complete|reply|browser|page|tab|terminal|assist",
+        is_wanted_by_name: true,
     },
     Kind {
         label: "personal details",
@@ -71,6 +83,7 @@ const KINDS: &[Kind] = &[
             phone|birth|address|photo|user|profile|person|customer|employee|candidate|crm|hr|\
             account|book|order|invoice|ship|travel|passenger|guest|member|fitness|insur|loan|\
             credit|diary|journal|memor|remember|calendar|message|note",
+        is_wanted_by_name: false,
     },
     Kind {
         label: "what is on the machine",
@@ -83,13 +96,17 @@ const KINDS: &[Kind] = &[
         home: "clip|screen|shot|home|download|tab|brows|shell|key|code|repo|workspace|file|folder|\
             director|path|env|host|network|git|project|source|archive|system|process|terminal|\
             document|history|linux|backup|search|wifi",
+        is_wanted_by_name: false,
     },
     Kind {
         label: "what other tools do",
         words: "other tools|other servers|another server|tool results|tool outputs|tool calls|\
             tool call history|available tools|tool list|tools list|tool definitions|\
-            neighbouring tools|neighboring tools|results of every tool|last results",
+            neighbouring tools|neighboring tools|results of every tool|last results|\
+            tools you got|tools you have|tools they have|signatures of the tools|names of the tools|\
+            connected servers|raw output of",
         home: "tool|server|mcp|plugin|gateway|proxy|registr|agent",
+        is_wanted_by_name: true,
     },
 ];
 
@@ -113,7 +130,19 @@ const REACH: &str = "all|every|everything|whatever|whichever|any|anything|last|l
 /// What takes it back.
 const DENIED: &str = "default|defaults|path|against|not|never|don't|without|no|nor|neither|avoid|masked|redacted|\
     hidden by|untrusted|cannot|can't|isn't|aren't|doesn't|encrypted|unless|instead|detect|\
-    optional|to .env|into .env|in .env";
+    optional|of this server|it returns|to .env|into .env|in .env";
+
+/// Ends of names that are about such material rather than it.
+const ABOUT: &str = "path|name|names|id|ids|url|uri|enabled|type|types|size|count|limit|ttl|expiry|length|policy|\
+    format|mode|required|timeout|title|key|status|template|version|language|model";
+
+/// What in a name asks for it.
+const OF_NAMES: &str = "all|every|everything|full|entire|whole|complete|contents|content|raw|verbatim|unmasked|\
+    hidden|paste|attach|send|upload|dump|values|here|so far|copy of|folder";
+
+/// Private files by their names.
+const FILES: &str = "~/.ssh|id_rsa|id_ed25519|~/.aws|.aws/credentials|~/.kube/config|.npmrc|.netrc|.pypirc|\
+    /etc/shadow|.git-credentials|~/.gnupg|~/.docker/config.json";
 
 /// Texts longer than this say enough to be read for what they ask.
 const LONGEST: usize = 2048;
@@ -128,49 +157,170 @@ pub(crate) struct Stray {
     pub(crate) clear: bool,
 }
 
-/// The first such material of a tool.
+/// The first such material of a tool or a prompt, one that is clear before others.
 pub(crate) fn stray(definition: &Definition<'_>) -> Option<Stray> {
-    if definition.defines != Defined::Tool {
+    if definition.defines == Defined::Resource {
         return None;
     }
-    let mut texts = definition
-        .texts
-        .iter()
-        .filter(|text| is_read(text))
-        .peekable();
-    texts.peek()?;
-    let mut home: Option<String> = None;
+    let subject = Subject {
+        definition,
+        whole: OnceCell::new(),
+        narrow: OnceCell::new(),
+    };
     let mut best: Option<Stray> = None;
-    for text in texts {
-        let folded = fold(Fold::Skeleton, &text.value);
-        if !may_want(&folded) || is_told_already(text) {
-            continue;
-        }
-        for (sentence, kind) in wanted(&folded) {
-            let home = home.get_or_insert_with(|| subject_of(definition));
-            if !is_at_home(kind, home)
-                && let Some(clear) = asks(sentence, text.surface)
-                && best.as_ref().is_none_or(|best| clear && !best.clear)
-            {
-                best = Some(Stray {
-                    label: kind.label,
-                    span: text.span,
-                    noun: text.surface.noun(),
-                    sentence: sentence.to_owned(),
-                    clear,
-                });
-            }
+    let texts = definition.texts.iter();
+    for text in texts.filter(|text| text.value.len() <= LONGEST && !is_marker(&text.value)) {
+        let found = match how(text) {
+            Read::Name => of_name(text, &subject),
+            Read::Value => of_value(text, &subject),
+            Read::Prose => of_prose(text, &subject),
+            Read::Not => None,
+        };
+        if let Some(found) = found
+            && best.as_ref().is_none_or(|best| found.clear && !best.clear)
+        {
+            best = Some(found);
         }
     }
     best
 }
 
-fn is_read(text: &Text<'_>) -> bool {
-    let prose = matches!(
-        text.surface,
-        Surface::ToolDescription | Surface::SchemaDescription | Surface::ToolTitle
-    );
-    prose && !text.is_name && text.value.len() <= LONGEST && !is_marker(&text.value)
+/// Whether a question to a person wants a key or a password typed in.
+pub(crate) fn asks_person(question: &str) -> bool {
+    const TYPED: &str =
+        "enter|type|paste|provide|give|input|submit|fill in|share|what is your|send";
+    const ASKED: &str = "your password|your passwords|your passphrase|your private key|seed phrase|\
+        recovery phrase|your api key|your access token|your token|your pin|your cvv|card number|\
+        digits of your card|your card|maiden name|social security|authenticator app|one-time code|\
+        2fa code|github password|account password|wallet's|master password";
+    if question.len() > LONGEST {
+        return false;
+    }
+    let folded = fold(Fold::Skeleton, question);
+    has(&folded, ASKED) && has(&folded, TYPED) && !has(&folded, "never|not|don't|without")
+}
+
+/// How a text may ask for something.
+enum Read {
+    /// As a name of a parameter: the model fills it with what it is called.
+    Name,
+    /// As a value that is there to be sent back.
+    Value,
+    Prose,
+    Not,
+}
+
+fn how(text: &Text<'_>) -> Read {
+    match text.surface {
+        Surface::SchemaName => Read::Name,
+        _ if text.is_name => Read::Not,
+        Surface::SchemaEnum | Surface::SchemaText => Read::Value,
+        Surface::ToolDescription
+        | Surface::ToolTitle
+        | Surface::SchemaDescription
+        | Surface::OutputSchema
+        | Surface::Prompt => Read::Prose,
+        _ => Read::Not,
+    }
+}
+
+fn of_prose(text: &Text<'_>, subject: &Subject<'_>) -> Option<Stray> {
+    let folded = fold(Fold::Skeleton, &text.value);
+    let may_want = may_want(&folded);
+    if text.surface.is_schema()
+        && let Some(found) = of_material(text, &folded, subject)
+    {
+        return Some(found);
+    }
+    // What a tool returns is for it to know.
+    if !may_want || text.surface == Surface::OutputSchema || is_told_already(text) {
+        return None;
+    }
+    let mut best: Option<Stray> = None;
+    for (sentence, kind) in wanted(&folded) {
+        if !is_at_home(kind, subject.whole())
+            && let Some(clear) = asks(sentence, text.surface)
+            && best.as_ref().is_none_or(|best| clear && !best.clear)
+        {
+            best = Some(Stray::new(text, kind.label, sentence, clear));
+        }
+    }
+    best
+}
+
+/// All of something private as what a parameter holds. The name of the parameter is part
+/// of what asks for it, so it says nothing of the tool.
+fn of_material(text: &Text<'_>, folded: &str, subject: &Subject<'_>) -> Option<Stray> {
+    let is_material = |signal: &Signal| signal.kind == SignalKind::Material;
+    if !signals_of(&text.value, false).iter().any(is_material) {
+        return None;
+    }
+    let mut kinds = KINDS
+        .iter()
+        .filter(|kind| has(folded, kind.words))
+        .peekable();
+    let known = kinds.peek().map(|kind| kind.label);
+    // Words of other languages are of no kind here, so any will do.
+    let at_home = match known {
+        Some(_) => kinds.any(|kind| is_at_home(kind, subject.narrow())),
+        None => KINDS.iter().any(|kind| is_at_home(kind, subject.narrow())),
+    };
+    let label = known.unwrap_or("private material");
+    (!at_home).then(|| Stray::new(text, label, folded, known.is_some()))
+}
+
+/// A name that says how much of something is wanted, or that names what no tool needs.
+fn of_name(text: &Text<'_>, subject: &Subject<'_>) -> Option<Stray> {
+    let name = spaced(&text.value);
+    let name = name.trim();
+    let last = name.rsplit(' ').next().unwrap_or_default();
+    if !may_want(name) || is_word_of(ABOUT, last) {
+        return None;
+    }
+    let kind = KINDS.iter().find(|kind| has(name, kind.words))?;
+    let wanted = kind.is_wanted_by_name || has(name, OF_NAMES);
+    (wanted && !is_at_home(kind, subject.narrow()))
+        .then(|| Stray::new(text, kind.label, name, false))
+}
+
+/// A private file as a value that stands ready.
+fn of_value(text: &Text<'_>, subject: &Subject<'_>) -> Option<Stray> {
+    let folded = fold(Fold::Skeleton, &text.value);
+    let kind = KINDS.first()?;
+    (has(&folded, FILES) && !is_told_already(text) && !is_at_home(kind, subject.whole()))
+        .then(|| Stray::new(text, kind.label, &folded, false))
+}
+
+impl Stray {
+    fn new(text: &Text<'_>, label: &'static str, sentence: &str, clear: bool) -> Stray {
+        Stray {
+            label,
+            span: text.span,
+            noun: text.surface.noun(),
+            sentence: sentence.to_owned(),
+            clear,
+        }
+    }
+}
+
+/// What a definition is about, worked out when somebody asks.
+struct Subject<'d> {
+    definition: &'d Definition<'d>,
+    whole: OnceCell<String>,
+    narrow: OnceCell<String>,
+}
+
+impl Subject<'_> {
+    /// By its name, its first sentence and the names of its parameters.
+    fn whole(&self) -> &str {
+        self.whole.get_or_init(|| subject_of(self.definition, true))
+    }
+
+    /// The same without the parameters.
+    fn narrow(&self) -> &str {
+        self.narrow
+            .get_or_init(|| subject_of(self.definition, false))
+    }
 }
 
 /// Whether a text speaks of any private material: most do not, and need no closer look.
@@ -182,7 +332,8 @@ fn may_want(folded: &str) -> bool {
     });
     // The ends of names of variables are not where a word begins.
     let in_name = |end: &&str| end.starts_with('_') && folded.contains(*end);
-    words.words(folded.as_bytes()).next().is_some()
+    let any = words.walk_words(folded.as_bytes(), |_, _| ControlFlow::Break(()));
+    any.is_break()
         || folded.contains('_')
             && KINDS
                 .iter()
@@ -194,7 +345,6 @@ fn may_want(folded: &str) -> bool {
 fn is_told_already(text: &Text<'_>) -> bool {
     let wants = |signal: &Signal| match signal.kind {
         SignalKind::Exfiltrate => signal.strength == Strength::Strong,
-        SignalKind::Material => text.surface.is_schema(),
         _ => false,
     };
     signals_of(&text.value, false).iter().any(wants)
@@ -214,6 +364,11 @@ fn has(sentence: &str, words: &str) -> bool {
     words.split('|').any(|word| holds(sentence, word))
 }
 
+/// Whether it is one of the words, which bars part.
+fn is_word_of(words: &str, word: &str) -> bool {
+    words.split('|').any(|known| known == word)
+}
+
 /// Whether a word or phrase stands in the sentence, not inside of a longer word.
 fn holds(sentence: &str, word: &str) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
@@ -229,15 +384,20 @@ fn holds(sentence: &str, word: &str) -> bool {
 }
 
 /// Name, first sentence and names of parameters, which say what a tool is about.
-fn subject_of(definition: &Definition<'_>) -> String {
+fn subject_of(definition: &Definition<'_>, with_parameters: bool) -> String {
     let mut subject = definition
         .name
         .as_ref()
         .map_or_else(String::new, |(name, _)| spaced(name));
+    let mut described = false;
     for text in &definition.texts {
         let part = match text.surface {
-            Surface::SchemaName => spaced(&text.value),
-            Surface::ToolDescription => {
+            Surface::SchemaName if with_parameters => spaced(&text.value),
+            // The first text of a prompt with a blank is what describes it.
+            Surface::Prompt if !text.value.contains(' ') => spaced(&text.value),
+            Surface::Prompt if described => continue,
+            Surface::ToolDescription | Surface::Prompt => {
+                described = true;
                 let folded = fold(Fold::Skeleton, &text.value);
                 folded
                     .split(['.', '!', ';', '\n'])

@@ -67,8 +67,7 @@ pub(super) fn in_member(text: &str, context: TextContext<'_>) -> Option<Named> {
     };
     let value = text.get(range.clone())?;
     let word = word_of(promise);
-    let accepted =
-        is_secret(value, Form::Quoted, promise, context.place) && is_not_a_count(value, word);
+    let accepted = is_secret(value, Form::Quoted, promise, context.place) && fits_name(value, word);
     accepted.then_some(Named { range, word })
 }
 
@@ -108,7 +107,7 @@ fn assignment(text: &str, name: &Range<usize>, place: Place) -> Option<Named> {
     }
     let value = text.get(range.clone())?;
     let accepted = is_secret(value, form, promise, place)
-        && is_not_a_count(value, word)
+        && fits_name(value, word)
         && (form == Form::Quoted || value::is_credible(value) || stands_alone(text, &range, tie));
     accepted.then_some(Named { range, word })
 }
@@ -151,6 +150,25 @@ fn is_secret(value: &str, form: Form, promise: Promise, place: Place) -> bool {
         Promise::Weak(_) => value.len() >= 8 && value::is_credible(value),
         Promise::Firm(_) => place == Place::Data || value::is_credible(value),
     }
+}
+
+/// Whether a value may be the secret that a name promises, and not something else that has
+/// such a name.
+fn fits_name(value: &str, word: &str) -> bool {
+    is_not_a_count(value, word) && !(word == "pwd" && is_directory(value))
+}
+
+/// `PWD` is the working directory in every listing of an environment.
+fn is_directory(value: &str) -> bool {
+    let drive = |path: &str| {
+        let letter = path.bytes().next().is_some_and(|c| c.is_ascii_alphabetic());
+        letter
+            && path
+                .get(1..3)
+                .is_some_and(|rest| rest == ":\\" || rest == ":/")
+    };
+    let below_root = value.strip_prefix('/');
+    drive(value) || below_root.is_some_and(|path| path.contains('/') && !path.starts_with('/'))
 }
 
 /// Numbers are passwords and codes, but under other names they count something.

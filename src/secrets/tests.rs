@@ -300,6 +300,7 @@ fn values_assigned_in_text_are_found() {
         ),
         ("token%3Dabc123def", "abc123def"),
         ("pwd:1234", "1234"),
+        ("db_pwd=/x9Qk2LmZ7", "/x9Qk2LmZ7"),
     ]);
 }
 
@@ -309,6 +310,9 @@ fn words_about_secrets_are_not_secrets() {
         "Do not put passwords, API keys or personal data in the query.",
         "max_tokens: 4096, total_tokens: 512, tokenizer: bpe",
         "password: string",
+        "PWD=/tmp/tmpx8k/run4",
+        "{\"PWD\": \"/srv/ci4/x8k2\", \"HOME\": \"/root\"}",
+        "OLDPWD=C:\\\\a4Kz9\\\\x8k2",
         "token: <your token>",
         "token: the one that you got by mail",
         "Authorization: Bearer $TOKEN",

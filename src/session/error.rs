@@ -1,11 +1,15 @@
 //! What can go wrong with a session of a test.
 
 use crate::record::ClaimError;
+use std::error::Error as _;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a test's session could not be opened, or did not end well.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the text with its causes, since that is what a test shows that unwraps.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The synchronous door waits for other processes and would block the runtime.
@@ -96,6 +100,18 @@ pub enum SessionError {
         "captured zero messages: the client said nothing to the server, and no cassette was written"
     )]
     NothingRecorded,
+}
+
+impl fmt::Debug for SessionError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{self}")?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(to, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
 }
 
 /// Why the cassette could not be claimed for writing.

@@ -498,20 +498,22 @@ impl<'a> Scanner<'a> {
 }
 
 /// The first quote, backslash or control byte at or after `at`, or the end.
-fn string_stop(bytes: &[u8], mut at: usize) -> usize {
+fn string_stop(bytes: &[u8], at: usize) -> usize {
     const LANES: usize = 32;
-    let stops = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) {
+    let rest = bytes.get(at..).unwrap_or_default();
+    // Most strings are short, and those that are not are searched in larger steps.
+    if let Some(block) = rest.first_chunk::<LANES>() {
+        let stops = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
         let found = blocks::bits(block, stops);
         if found != 0 {
             return at + found.trailing_zeros() as usize;
         }
-        at += LANES;
     }
-    while bytes.get(at).is_some_and(|byte| !stops(*byte)) {
-        at += 1;
-    }
-    at
+    let mark = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let plain = rest.get(..mark).unwrap_or_default();
+    let least = plain.iter().fold(u8::MAX, |least, byte| least.min(*byte));
+    let control = (least < 0x20).then(|| plain.iter().position(|byte| *byte < 0x20));
+    at + control.flatten().unwrap_or(mark)
 }
 
 /// A stretch of a string literal after unescaping.

@@ -11,19 +11,25 @@ use std::path::Path;
 use mcp_cassette::lint::Options;
 use mcp_cassette::{Severity, lint};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::support::{cassette, message, root, session, write};
 
-/// The languages that both corpora of this project cover.
+/// The languages that each corpus of this project covers.
 const LANGUAGES: [&str; 20] = [
     "ar", "de", "en", "es", "fa", "fr", "he", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru",
     "tr", "uk", "vi", "zh",
 ];
 
-const SECTIONS: [(&str, &str, &str); 2] = [
+const SECTIONS: [(&str, &str, &str); 3] = [
     ("Corpus of this project", "attacks.jsonl", "innocent.jsonl"),
+    (
+        "Second corpus of this project",
+        "second-attacks.jsonl",
+        "second-innocent.jsonl",
+    ),
     (
         "Development corpus",
         "dev-attacks.jsonl",
@@ -46,10 +52,11 @@ This file is written by a test when `UPDATE_FIXTURES=1` is set. The test fails i
 one below. `cargo test --test it detection -- --nocapture` also names the texts that were missed and those that
 were taken for attacks.
 
-The corpus of this project was written without sight of the rules and of their vocabularies. Of its English attacks one
-half (by the parity of the SHA-256 of the id) was in view when the rules were extended; of the other half, which nobody looked at,
-60.6 % were found, and that is the honest figure for English. The rules were
-developed with the development corpus in view, so its rates say less.
+Both corpora of this project were written without sight of the rules and of their vocabularies. One half of each, by
+the parity of the first byte of the SHA-256 of the id, was in view when the rules were extended. Nobody looked at what is
+found of the other half: its rates are the ones to expect of texts that are new, and the difference between the halves is
+how much the rules know their examples by heart. The rules were developed with the development corpus in view, so its
+rates say less.
 ";
 
 /// One line of a corpus.
@@ -99,6 +106,101 @@ fn no_rate_is_worse_than_the_committed_one() {
 }
 
 #[test]
+fn an_order_is_found_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lost = Vec::new();
+    let mut orders = 0;
+    for file in ["attacks.jsonl", "dev-attacks.jsonl", "second-attacks.jsonl"] {
+        let described = |entry: &Entry| entry.path == "/description" && is_tool(entry);
+        for entry in entries(file).iter().filter(|entry| described(entry)) {
+            let (worst, rules) = judge(folder.path(), entry);
+            // What is private to a tool depends on what the tool is.
+            if worst < Severity::Error || rules == ["R010"] {
+                continue;
+            }
+            orders += 1;
+            for (surface, object) in elsewhere(&entry.text) {
+                let moved = Entry {
+                    object: RawValue::from_string(object.to_string()).unwrap(),
+                    ..copy(entry)
+                };
+                if judge(folder.path(), &moved).0 < Severity::Warning {
+                    lost.push(format!("{} as {surface}", entry.id));
+                }
+            }
+        }
+    }
+    assert!(orders >= 100, "{orders}");
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+fn is_tool(entry: &Entry) -> bool {
+    let object: Value = serde_json::from_str(entry.object.get()).unwrap();
+    object.get("inputSchema").is_some()
+}
+
+fn copy(entry: &Entry) -> Entry {
+    Entry {
+        id: entry.id.clone(),
+        surface: entry.surface.clone(),
+        text: entry.text.clone(),
+        path: entry.path.clone(),
+        lang: entry.lang.clone(),
+        difficulty: entry.difficulty.clone(),
+        technique: entry.technique.clone(),
+        why_suspicious: entry.why_suspicious.clone(),
+        object: entry.object.clone(),
+    }
+}
+
+/// The text in the other places of definitions and of requests.
+fn elsewhere(text: &str) -> Vec<(&'static str, Value)> {
+    let tool = |schema: Value| json!({"name": "a", "description": "Adds.", "inputSchema": schema});
+    let parameter =
+        |parameter: Value| tool(json!({"type": "object", "properties": {"b": parameter}}));
+    let message = json!([{"role": "user", "content": {"type": "text", "text": text}}]);
+    vec![
+        (
+            "parameter",
+            parameter(json!({"type": "string", "description": text})),
+        ),
+        ("enum", parameter(json!({"enum": ["c", text]}))),
+        ("default", parameter(json!({"default": text}))),
+        ("example", parameter(json!({"examples": [text]}))),
+        ("comment", tool(json!({"type": "object", "$comment": text}))),
+        (
+            "title",
+            json!({"name": "a", "title": text, "inputSchema": {"type": "object"}}),
+        ),
+        (
+            "instructions",
+            json!({"serverInfo": {"name": "a", "version": "1"}, "instructions": text}),
+        ),
+        ("prompt", json!({"name": "a", "description": text})),
+        (
+            "argument",
+            json!({"name": "a", "arguments": [{"name": "b", "description": text}]}),
+        ),
+        (
+            "template",
+            json!({"uriTemplate": "a://{b}", "name": "b", "description": text}),
+        ),
+        (
+            "sampling",
+            json!({"method": "sampling/createMessage", "params": {"messages": message}}),
+        ),
+        (
+            "system prompt",
+            json!({"method": "sampling/createMessage", "params": {"systemPrompt": text}}),
+        ),
+        (
+            "elicitation",
+            json!({"method": "elicitation/create", "params": {"message": text}}),
+        ),
+    ]
+}
+
+#[test]
 fn a_worse_rate_is_noticed() {
     let of = |attack: &str, honest: &str| {
         rates(&format!(
@@ -131,12 +233,17 @@ fn a_worse_rate_is_noticed() {
 
 #[test]
 fn the_corpora_are_as_large_and_varied_as_they_claim() {
-    for (file, least) in [("attacks.jsonl", 300), ("innocent.jsonl", 400)] {
+    for (file, least, of_each) in [
+        ("attacks.jsonl", 300, 6),
+        ("innocent.jsonl", 400, 6),
+        ("second-attacks.jsonl", 190, 2),
+        ("second-innocent.jsonl", 190, 2),
+    ] {
         let entries = entries(file);
         assert!(entries.len() >= least, "{file}: {}", entries.len());
         for language in LANGUAGES {
             let of_it = entries.iter().filter(|entry| entry.lang == language);
-            assert!(of_it.count() >= 6, "{file}: {language}");
+            assert!(of_it.count() >= of_each, "{file}: {language}");
         }
     }
 }
@@ -156,7 +263,7 @@ fn every_entry_is_unique_has_a_reason_and_stands_where_it_says() {
                 let known = ["easy", "medium", "hard"].contains(&entry.difficulty.as_str());
                 assert!(known, "{id}: {}", entry.difficulty);
                 // The development corpus describes some places in words.
-                if file == "attacks.jsonl" || file == "innocent.jsonl" {
+                if !file.starts_with("dev-") {
                     assert!(texts.insert(entry.text.clone()), "{id}: text twice");
                     let object: Value = serde_json::from_str(entry.object.get()).unwrap();
                     let there = object.pointer(&entry.path).is_some();
@@ -251,12 +358,34 @@ fn rows(entry: &Entry) -> Vec<(usize, String)> {
     };
     let difficulty = ["easy", "medium", "hard"];
     let place = difficulty.iter().position(|name| *name == entry.difficulty);
-    vec![
+    [
         (0, "all".to_owned()),
         (1 + place.unwrap(), entry.difficulty.clone()),
         (4 + usize::from(!defines), part.to_owned()),
-        (6, format!("surface `{}`", entry.surface)),
-        (7, format!("language `{}`", entry.lang)),
+        (8, format!("surface `{}`", entry.surface)),
+        (9, format!("language `{}`", entry.lang)),
+    ]
+    .into_iter()
+    .chain(half(entry))
+    .collect()
+}
+
+/// The rows of the half of a corpus of this project that the entry belongs to.
+fn half(entry: &Entry) -> Vec<(usize, String)> {
+    // The development corpus was in view as a whole.
+    if entry.id.starts_with("ATK-") || entry.id.starts_with("BEN-") {
+        return Vec::new();
+    }
+    let in_view = Sha256::digest(&entry.id).first().unwrap() % 2 == 0;
+    let seen = if in_view { "in view" } else { "not in view" };
+    let language = match entry.lang.as_str() {
+        "en" => "English",
+        _ => "other languages",
+    };
+    let place = 6 + usize::from(!in_view);
+    vec![
+        (place, seen.to_owned()),
+        (place, format!("{seen}, {language}")),
     ]
 }
 

@@ -9,7 +9,12 @@ use crate::support::{Run, command, finish, root, run};
 use std::fs::File;
 use std::process::Stdio;
 
-const DOCUMENTS: &[&str] = &["README.md", "examples/README.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "examples/README.md",
+    "docs/cli.md",
+    "docs/guide/getting-started.md",
+];
 
 #[test]
 fn documented_commands_print_what_is_shown() {

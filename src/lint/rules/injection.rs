@@ -79,13 +79,47 @@ pub(super) fn of_definition(reading: &Reading<'_>) -> Option<Injection> {
 
 /// The signals that are read as instructions in what a tool returned.
 pub(super) fn of_result(reading: &Reading<'_>) -> Option<Injection> {
+    let sure = reading
+        .signals()
+        .iter()
+        .any(|signal| is_sure(reading, signal));
     let told = collect(reading, |signal| match signal.strength {
-        Strength::Strong => true,
-        Strength::Doubtful => signal.kind == SignalKind::Override,
+        Strength::Strong => sure || is_accompanied(reading, signal),
+        Strength::Doubtful => {
+            signal.kind == SignalKind::Override || is_accompanied(reading, signal)
+        }
         Strength::Weak => signal.kind == SignalKind::Addressed,
         Strength::Quoted | Strength::Cited => false,
     });
     told.or_else(|| quoted(reading))
+}
+
+/// Whether a strong signal is one that people do not give each other: letters keep secrets
+/// from others and manuals say what to run, but neither sets the reader's rules aside or
+/// keeps something from "the user".
+fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
+    const WHOM: &[&str] = &["user", "human", "operator", "person"];
+    let words = || {
+        let part = reading.value().get(signal.range.clone());
+        part.unwrap_or_default().to_ascii_lowercase()
+    };
+    signal.strength == Strength::Strong
+        && match signal.kind {
+            SignalKind::Conceal | SignalKind::Consent => {
+                let words = words();
+                !words.is_ascii() || WHOM.iter().any(|whom| words.contains(whom))
+            }
+            SignalKind::Execute => false,
+            _ => true,
+        }
+}
+
+/// Whether a signal of another kind, and not less sure than honest texts have them, stands
+/// beside it.
+fn is_accompanied(reading: &Reading<'_>, signal: &Signal) -> bool {
+    reading
+        .signals_from(Strength::Doubtful)
+        .any(|other| other.kind != signal.kind && other.kind != SignalKind::Material)
 }
 
 /// The signals of at least that strength.

@@ -5,7 +5,7 @@ use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::names::asks_for_private_file;
 use crate::lint::reading::Reading;
-use crate::lint::signals::Strength;
+use crate::lint::signals::{Signal, SignalKind, Strength};
 use crate::lint::surfaces::Surface;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -27,11 +27,31 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let injection = super::injection::of_definition(reading)
-        .or_else(|| super::injection::at_least(reading, Strength::Weak));
+        .or_else(|| super::injection::at_least(reading, Strength::Weak))
+        .filter(|_| !is_switch(reading));
     if let Some(injection) = injection {
         injection.report(reading, findings, "holds injection phrasing");
     } else if reading.surface() == Surface::SchemaName && asks_for_private_file(reading.value()) {
         let message = format!("{} asks for a private file", reading.subject());
         findings.text(reading, 0..reading.value().len(), message);
     }
+}
+
+/// Whether all that the description of a parameter says is what it switches: "Delete
+/// without asking". What a person is to be spared is said of the person.
+fn is_switch(reading: &Reading<'_>) -> bool {
+    const PERSONS: &[&str] = &[
+        "user", "person", "human", "owner", "anyone", "nobody", "them", "they", "you ",
+    ];
+    let mild = |signal: &Signal| {
+        matches!(
+            signal.kind,
+            SignalKind::Consent | SignalKind::Execute | SignalKind::Conceal
+        ) && signal.strength < Strength::Strong
+    };
+    let value = reading.value().to_ascii_lowercase();
+    reading.surface() == Surface::SchemaDescription
+        && value.is_ascii()
+        && reading.signals().iter().all(mild)
+        && !PERSONS.iter().any(|person| value.contains(person))
 }

@@ -7,7 +7,7 @@ use crate::lint::findings::Findings;
 use crate::lint::reading::{Owner, Reading, quoted};
 use crate::lint::signals::{Signal, SignalKind, Strength};
 use crate::lint::stray;
-use crate::lint::surfaces::{Definition, Surface};
+use crate::lint::surfaces::{Defined, Definition, Surface};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     info: RuleInfo {
@@ -33,13 +33,16 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     if !reading.surface().is_definition() && reading.surface() != Surface::ServerRequest {
         return;
     }
-    // What a parameter holds is what the model is to put there.
-    let holds = reading.surface().is_schema();
-    let wants = |signal: &&Signal| match signal.kind {
-        SignalKind::Exfiltrate => true,
-        SignalKind::Material => holds,
-        _ => false,
-    };
+    if reading.surface() == Surface::ServerRequest && stray::asks_person(reading.value()) {
+        let message = format!(
+            "{} asks a person for a key or password, which the protocol forbids (private-material)",
+            reading.subject()
+        );
+        let whole = 0..reading.value().len();
+        findings.text_as(Severity::Warning, reading, whole, message);
+        return;
+    }
+    let wants = |signal: &&Signal| signal.kind == SignalKind::Exfiltrate;
     let Some(signal) = reading
         .signals_from(Strength::Weak)
         .filter(wants)
@@ -71,8 +74,12 @@ fn check_stray(definition: &Definition<'_>, owner: &Owner<'_>, findings: &mut Fi
         false => Severity::Warning,
     };
     let name = definition.name.as_ref().map_or("", |(name, _)| name);
+    let of = match definition.defines {
+        Defined::Prompt => "prompt",
+        _ => "tool",
+    };
     let message = format!(
-        "tool {}: {} asks for {}, which it has nothing to do with (private-material)",
+        "{of} {}: {} asks for {}, which it has nothing to do with (private-material)",
         quoted(name),
         stray.noun,
         stray.label

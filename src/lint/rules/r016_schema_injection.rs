@@ -30,6 +30,8 @@ const KINDS: &[SignalKind] = &[
     SignalKind::Role,
     SignalKind::Emphasis,
     SignalKind::Addressed,
+    SignalKind::Execute,
+    SignalKind::Consent,
 ];
 
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {

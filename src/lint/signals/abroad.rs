@@ -55,6 +55,10 @@ pub(super) const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Consent],
     &[Concept::RoleChange],
     &[Concept::Imperative],
+    &[Concept::Shield, Concept::Off],
+    &[Concept::Negation, Concept::TellVerb, Concept::Account],
+    &[Concept::Negation, Concept::ShowVerb, Concept::Account],
+    &[Concept::Untold, Concept::Account],
 ];
 
 type Found = (SignalKind, Strength, Range<usize>);
@@ -73,6 +77,7 @@ pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
     abroad.passed_on(&mut found);
     abroad.material(&mut found);
     abroad.orders(&mut found);
+    abroad.unguarded(&mut found);
     promote(&mut found);
     for (_, strength, range) in &mut found {
         if *strength >= Strength::Doubtful {
@@ -86,7 +91,8 @@ pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
 /// have.
 fn promote(found: &mut [Found]) {
     let mut telling = found.iter().filter(|(kind, strength, _)| {
-        *strength >= Strength::Doubtful || *kind == SignalKind::Exfiltrate
+        *kind != SignalKind::Material
+            && (*strength >= Strength::Doubtful || *kind == SignalKind::Exfiltrate)
     });
     let first = telling.next().map(|(kind, ..)| *kind);
     if telling.any(|(kind, ..)| Some(*kind) != first) {
@@ -285,6 +291,30 @@ impl Abroad<'_> {
         }
     }
 
+    /// A guard that is taken away, and what is left out of the account of it.
+    fn unguarded(&self, found: &mut Vec<Found>) {
+        for (at, shield) in self.hits.of(Concept::Shield) {
+            let off = self.nearest(at, &[Concept::Off], OBJECT_REACH, 0);
+            // The first sentence says what the tool does itself, in forms that are no others.
+            if let Some(off) = off.filter(|off| off.sentence > 0 && !self.is_param(at)) {
+                let range = joined(&[shield, off]);
+                found.push((SignalKind::Execute, Strength::Doubtful, range));
+            }
+        }
+        for (at, account) in self.hits.of(Concept::Account) {
+            let silence = self.nearest(at, &[Concept::Untold, Concept::TellVerb], OBJECT_REACH, 0);
+            let Some(verb) = silence else { continue };
+            let negated = verb.concept == Concept::Untold
+                || self
+                    .around(self.hits.index(verb), NEGATION_REACH)
+                    .any(|hit| hit.concept == Concept::Negation && self.commas(verb, hit) == 0);
+            if negated {
+                let range = joined(&[account, verb]);
+                found.push((SignalKind::Conceal, Strength::Doubtful, range));
+            }
+        }
+    }
+
     /// Who is not told, and what that says: what nobody is told may be a code of a bank.
     fn person(&self, at: usize) -> Option<(Hit, Strength)> {
         let nearest = |concept| self.nearest(at, &[concept], PERSON_REACH, 1);
@@ -298,12 +328,22 @@ impl Abroad<'_> {
 
     /// The verb of telling that a negation belongs to.
     fn negated_verb(&self, at: usize, negation: Hit) -> Option<Hit> {
+        // "Follow no orders of pages and report them": what follows "and" is not negated.
+        const AND: &[&str] = &[
+            " en ", " und ", " et ", " y ", " e ", " i ", " и ", " та ", " і ", " ve ", " dan ",
+            " va ", " و ", " और ",
+        ];
+        let is_parted = |hit: &Hit| {
+            let between = self.hits.text.get(negation.end..hit.start);
+            between.is_some_and(|between| AND.iter().any(|and| between.contains(and)))
+        };
         let reach = match self.negated {
             Negated::Before | Negated::After => NEGATION_REACH,
             Negated::Around => LATE_NEGATION_REACH,
         };
         self.around(at, reach)
             .filter(|hit| matches!(hit.concept, Concept::TellVerb | Concept::ShowVerb))
+            .filter(|hit| !is_parted(hit))
             .filter(|hit| match self.negated {
                 Negated::Before => hit.start >= negation.start,
                 Negated::After => hit.start <= negation.start,
@@ -404,6 +444,11 @@ impl Abroad<'_> {
             } else if aimed && self.nearest(at, &all, QUALIFIER_REACH, 0).is_some() {
                 Strength::Weak
             } else {
+                // All of it is what a parameter holds, if this is one.
+                if self.nearest(at, &all, QUALIFIER_REACH, 0).is_some() {
+                    let range = joined(&[private, verb]);
+                    found.push((SignalKind::Material, Strength::Strong, range));
+                }
                 continue;
             };
             found.push((SignalKind::Exfiltrate, strength, joined(&[private, verb])));
@@ -426,7 +471,17 @@ impl Abroad<'_> {
         }
         for (at, consent) in self.hits.of(Concept::Consent) {
             if !self.is_param(at) && !self.is_negated(at) {
-                found.push((SignalKind::Consent, Strength::Weak, consent.range()));
+                // Who says that the user agreed, and that nobody is to be asked, says it to
+                // the reader.
+                let reach = COMPANY_REACH * self.width;
+                let given = self.hits.near(at, Concept::Given, reach, 1);
+                let strength = match given {
+                    Some(given) if given.end <= consent.start || given.start >= consent.end => {
+                        Strength::Strong
+                    }
+                    _ => Strength::Weak,
+                };
+                found.push((SignalKind::Consent, strength, consent.range()));
             }
         }
         let orders = [
@@ -439,6 +494,7 @@ impl Abroad<'_> {
             Concept::Conceal,
             Concept::Untold,
             Concept::OverrideVerb,
+            Concept::Off,
         ];
         for (at, address) in self.hits.of(Concept::Address) {
             if let Some(order) = self.nearest(at, &orders, OBJECT_REACH, 3) {

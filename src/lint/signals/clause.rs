@@ -314,6 +314,63 @@ fn is_open(text: &str) -> bool {
     open
 }
 
+/// Whether a word for what reads texts stands where it is charged with something: "AI
+/// reviewers: ...", "agents that read this should ..."; not "a model of", "user-agent:".
+pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
+    const MODALS: &[&str] = &[
+        "must", "should", "shall", "ought", "may", "needs", "need", "has", "have",
+    ];
+    const BEFORE: &[&str] = &[
+        "the",
+        "any",
+        "all",
+        "every",
+        "each",
+        "dear",
+        "to",
+        "for",
+        "coding",
+        "automated",
+        "if",
+        "you",
+        "other",
+    ];
+    let before = text.get(..range.start).unwrap_or_default();
+    let before = before.get(floor_boundary(before, before.len().saturating_sub(24))..);
+    let before = before.unwrap_or_default();
+    let outside = before.trim_end();
+    let begins = outside.is_empty()
+        || outside.ends_with([
+            '.', '!', '?', ':', ';', '(', '[', '#', '*', '-', '>', '"', ',',
+        ]);
+    if before.ends_with(['-', '/', '.']) {
+        return false;
+    }
+    let few = outside
+        .rsplit(['.', '!', '?', ':', ';', '(', '[', '#', '*', '>', '"', ','])
+        .next()
+        .is_some_and(|words| words.split_whitespace().count() <= 2);
+    let led = outside
+        .rsplit(' ')
+        .next()
+        .is_some_and(|word| BEFORE.contains(&word));
+    let rest = text.get(range.end..).unwrap_or_default();
+    let rest = rest.get(..floor_boundary(rest, 48)).unwrap_or_default();
+    let rest = rest.split(['.', '!', '?', ';']).next().unwrap_or_default();
+    let called = rest.find(": ").is_some_and(|at| {
+        let between = rest.get(..at).unwrap_or_default();
+        between.split_whitespace().count() <= 3
+    });
+    let called = called || begins && rest.starts_with(", ");
+    let told = rest
+        .split([' ', ','])
+        .take(6)
+        .any(|word| MODALS.contains(&word));
+    let word = text.get(range).unwrap_or_default();
+    let many = word.ends_with('s') && begins;
+    (begins || led) && (called || told) || few && called || told && word.starts_with("ai") || many
+}
+
 /// Whether a word for the model stands where one is spoken to: "assistant: ...", "the
 /// assistant must ..."; not "an assistant: ...", "a message to the assistant".
 pub(super) fn addresses(text: &str, range: Range<usize>) -> bool {

@@ -70,10 +70,19 @@ impl Hits<'_> {
             "nothing is changed",
             "no side effect",
         ];
-        may.iter().any(|words| clause.contains(words))
-            && free
+        let told = |words: &[&str]| {
+            words
                 .iter()
                 .any(|words| rest.contains(words) || clause.contains(words))
+        };
+        let reasons = [
+            "because no",
+            "because nothing",
+            "since no",
+            "since nothing",
+            "as no money",
+        ];
+        may.iter().any(|words| clause.contains(words)) && told(&free) || told(&reasons)
     }
 
     /// "Hidden from the user" is honest of a comment; not of the text that says it, and
@@ -133,6 +142,9 @@ impl Hits<'_> {
                 return None;
             }
             Strength::Doubtful
+        } else if user.concept == Concept::Crowd && self.is_of_data(verb, user) {
+            // What customers are not to read is, as a rule, of no use to them.
+            Strength::Quoted
         } else if self.is_param(negation)
             || user.concept == Concept::Crowd && !self.is_told_of(user)
         {
@@ -156,6 +168,10 @@ impl Hits<'_> {
             "without" if self.is_third_person(negation) || self.is_param(negation) => return None,
             "without" if self.is_pressed(at) || self.is_passing_on(at) => Strength::Strong,
             "without" => Strength::Doubtful,
+            // What nobody is shown is a code or a password.
+            _ if self.word(verb).starts_with("shar") && self.word(user).starts_with("any") => {
+                Strength::Quoted
+            }
             _ if self.is_param(negation) || !self.is_about_this(verb, user) => Strength::Doubtful,
             _ => self.under_condition(verb),
         };
@@ -208,6 +224,17 @@ impl Hits<'_> {
             ]
             .iter()
             .any(|word| next.starts_with(word))
+    }
+
+    /// Whether something of the tool's is named as what is not told: "the internal id to
+    /// customers", unlike "this to customers".
+    fn is_of_data(&self, verb: Hit, user: Hit) -> bool {
+        const THIS: &[&str] = &[
+            "this", "it", "that", "these", "step", "call", "anything", "what",
+        ];
+        let between = self.text.get(verb.end..user.start).unwrap_or_default();
+        let mut words = between.split_whitespace();
+        words.clone().count() >= 2 && !words.any(|word| THIS.contains(&word))
     }
 
     /// Whether it is the step itself that is not shown, and in any case, rather than some

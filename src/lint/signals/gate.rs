@@ -1,36 +1,62 @@
 //! Which languages a text may be written in, found out in one cheap pass.
 //!
-//! Nearly all texts are English, and must not pay for twenty other vocabularies. A
-//! language of another script is out of the question where no letter of the script
-//! occurs. The languages with Latin letters are told apart by their own words: every
-//! combination has an anchor (`lexicon::is_anchor`), so a language is in question only
-//! where one of its anchors stands.
+//! Nearly all texts are English, and must not pay for twenty other vocabularies, nor for
+//! that of English where it says nothing. A language of another script is out of the
+//! question where no letter of the script occurs. English and the other languages with
+//! Latin letters are known by their own words: every combination has an anchor
+//! (`Concept::is_anchor`, `lexicon::is_anchor`), so a language is in question only where
+//! one of its anchors stands. One table has the anchors of all of them.
 
 use super::language::{LANGUAGES, Language, Letters};
 use super::lexicon::anchors_of;
-use super::vocabulary::Word;
+use super::vocabulary::{Word, vocabulary};
 use crate::needles::Needles;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-/// A set of languages, one bit each in the order of `LANGUAGES`.
+/// A set of languages, one bit each in the order of `LANGUAGES`, and one for English.
 type Set = u32;
 
-/// The languages that the folded text may have signals in.
-pub(super) fn languages(folded: &str) -> impl Iterator<Item = &'static Language> {
-    let mut set = latin(folded);
-    if !folded.is_ascii() {
-        let scripts = Scripts::of(folded.as_bytes());
-        for (at, language) in LANGUAGES.iter().enumerate() {
-            if scripts.has(language.letters) {
-                set |= 1 << at;
+/// The bit of English.
+const ENGLISH: Set = 1 << LANGUAGES.len();
+
+/// The languages that a text may have signals in.
+#[derive(Clone, Copy)]
+pub(super) struct Open(Set);
+
+impl Open {
+    /// Those of a folded text.
+    pub(super) fn of(folded: &str) -> Open {
+        let mut set = by_anchors(folded);
+        if !folded.is_ascii() {
+            let scripts = Scripts::of(folded.as_bytes());
+            for (at, language) in LANGUAGES.iter().enumerate() {
+                if scripts.has(language.letters) {
+                    set |= 1 << at;
+                }
             }
         }
+        Open(set)
     }
-    LANGUAGES
-        .iter()
-        .enumerate()
-        .filter(move |(at, _)| set & 1 << at != 0)
-        .map(|(_, language)| language)
+
+    pub(super) fn english(self) -> bool {
+        self.0 & ENGLISH != 0
+    }
+
+    /// Whether there is one beside English.
+    pub(super) fn abroad(self) -> bool {
+        self.0 & !ENGLISH != 0
+    }
+
+    /// Those beside English.
+    pub(super) fn languages(self) -> impl Iterator<Item = &'static Language> {
+        LANGUAGES
+            .iter()
+            .enumerate()
+            .filter(move |(at, _)| self.0 & 1 << at != 0)
+            .map(|(_, language)| language)
+    }
 }
 
 /// The scripts of a text, by the first bytes of its characters.
@@ -114,35 +140,39 @@ impl Scripts {
 /// anchor for as long, and few anchors are shorter.
 const HEAD: usize = 5;
 
-/// The anchors of all languages with Latin letters.
+/// The anchors of English and of all other languages with Latin letters.
 struct Anchors {
     table: Needles,
     /// In the order of the table, with the language of each.
     words: Vec<(Word, Set)>,
 }
 
-/// The languages with Latin letters of which an anchor stands somewhere.
-fn latin(folded: &str) -> Set {
+/// English and the languages with Latin letters of which an anchor stands somewhere.
+fn by_anchors(folded: &str) -> Set {
     static ANCHORS: OnceLock<Anchors> = OnceLock::new();
     let anchors = ANCHORS.get_or_init(Anchors::new);
     let bytes = folded.as_bytes();
-    anchors.table.words(bytes).fold(0, |set, at| {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let found = anchors.table.at(bytes, at);
-        found
-            .filter_map(|index| anchors.words.get(index))
-            .filter(|(word, _)| ends_there(rest, *word))
-            .fold(set, |set, (_, language)| set | language)
-    })
+    let mut set = 0;
+    let ControlFlow::Continue(()) = anchors.table.walk_words::<Infallible>(bytes, |at, index| {
+        if let Some((word, language)) = anchors.words.get(index)
+            && set & language == 0
+            && (*language == ENGLISH || ends_there(bytes.get(at..).unwrap_or_default(), *word))
+        {
+            set |= language;
+        }
+        ControlFlow::Continue(())
+    });
+    set
 }
 
 impl Anchors {
     fn new() -> Anchors {
+        let english = vocabulary().anchors().map(|word| (word, ENGLISH));
         let latin = LANGUAGES.iter().enumerate();
-        let words: Vec<(Word, Set)> = latin
+        let latin = latin
             .filter(|(_, language)| language.letters == Letters::Latin)
-            .flat_map(|(at, language)| anchors_of(language.file).map(move |word| (word, 1 << at)))
-            .collect();
+            .flat_map(|(at, language)| anchors_of(language.file).map(move |word| (word, 1 << at)));
+        let words: Vec<(Word, Set)> = english.chain(latin).collect();
         Anchors {
             table: Needles::new(HEAD, words.iter().map(|(word, _)| word.text)),
             words,

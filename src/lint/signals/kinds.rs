@@ -5,10 +5,10 @@
 //! no fixed wording, so here broad vocabularies are combined, and it counts that several
 //! of them meet in few words and that the reader is asked for it.
 
-use super::SignalKind::{Conceal, Consent, Material};
+use super::SignalKind::{Conceal, Consent, Material, Override};
 use super::Strength::{Doubtful, Strong};
 use super::exfiltration::OF_PROJECTS;
-use super::rows::{ROWS, Row};
+use super::rows::{ROWS, Row, rows_of};
 use super::{Add, Concept, Hit, Hits, Strength};
 use crate::secrets::conceal::floor_boundary;
 use Concept as C;
@@ -25,20 +25,27 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// Takes the next word; says whether a row may be complete.
-    pub(super) fn completes(&mut self, concept: C, at: usize) -> bool {
+    /// Goes on to the block with that place; says which concepts it has so far.
+    pub(super) fn at(&mut self, at: usize) -> u128 {
         let block = at / REACH;
         if block != self.block {
             self.before = if block == self.block + 1 { self.now } else { 0 };
             self.now = 0;
             self.block = block;
         }
+        self.now
+    }
+
+    /// Takes the next word of that block; says whether a row may be complete.
+    pub(super) fn completes(&mut self, concept: C) -> bool {
         let known = self.now | self.before;
         self.now |= concept.bit();
+        if known & concept.bit() != 0 {
+            return false;
+        }
         // Names in backticks are not looked for yet.
-        let named = C::ToolRef.bit() | C::Slot.bit();
-        let near = self.now | self.before | named;
-        near != known | named && ROWS.iter().any(|row| row.is_within(near))
+        let near = self.now | self.before | C::ToolRef.bit() | C::Slot.bit();
+        rows_of(concept).any(|row| row.is_within(near))
     }
 }
 
@@ -54,11 +61,15 @@ pub(super) fn tool_refs(text: &str) -> impl Iterator<Item = Hit> + '_ {
             if !name.is_empty() && name.len() <= 64 && name.chars().all(is_word) {
                 // The sign that closes it opens nothing.
                 quoted.next();
-                let concept = if name.contains('_') {
-                    C::ToolRef
-                } else {
-                    C::Slot
-                };
+                const SECRETS: &[&str] = &["secret", "credential", "password", "_token", "_env"];
+                let concept =
+                    if name.starts_with("get_") && SECRETS.iter().any(|word| name.contains(word)) {
+                        C::Hoard
+                    } else if name.contains('_') {
+                        C::ToolRef
+                    } else {
+                        C::Slot
+                    };
                 return Some(Hit {
                     concept,
                     start,
@@ -150,6 +161,7 @@ impl Hits<'_> {
             .iter()
             .any(|hit| self.is_denied(*hit) || self.is_param(*hit))
             || self.tells_of_tool(*first)
+            || row.kind == Override && words.iter().any(|hit| self.is_reported(*hit))
             || row.kind == Consent && self.is_required(*first)
             || row.kind == Conceal && self.under_condition(*first) != Strong
             || words.iter().any(|hit| self.is_ordinary(row, words, *hit))
@@ -179,8 +191,51 @@ impl Hits<'_> {
         let near = floor_boundary(before, before.len().saturating_sub(16));
         let near = before.get(near..).unwrap_or_default();
         self.is_negated(&hit)
-            || matches!(hit.concept, C::Hoard | C::Private | C::PrivatePath)
-                && near.contains("not ")
+            || matches!(
+                hit.concept,
+                C::Hoard | C::Private | C::PrivatePath | C::Lapse
+            ) && near.contains("not ")
+            || matches!(hit.concept, C::Hoard | C::Private) && self.is_left_out(hit)
+    }
+
+    /// Whether the material is said to stay where it is: "passwords are not included".
+    fn is_left_out(&self, hit: Hit) -> bool {
+        const STAYS: &[&str] = &[
+            "are not part",
+            "is not part",
+            "are not included",
+            "is not included",
+            "are never",
+            "is never",
+            "are masked",
+            "is masked",
+            "are left out",
+            "is left out",
+            "never leave",
+        ];
+        let rest = self.behind(hit);
+        let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
+        let rest = rest.split(['.', ';']).next().unwrap_or_default();
+        STAYS.iter().any(|words| rest.contains(words))
+    }
+
+    /// Whether the words go on with something of the tool's: "remember the id", "never ask
+    /// customers for card numbers".
+    fn goes_on_with_data(&self, hit: Hit) -> bool {
+        const OF_TOOLS: &str = "id|ids|number|numbers|cursor|name|names|path|paths|handle";
+        let rest = self.behind(hit);
+        let rest = rest.get(..floor_boundary(rest, 32)).unwrap_or_default();
+        let rest = rest.split(['.', ';', ',']).next().unwrap_or_default();
+        if hit.concept == C::Memory {
+            return rest
+                .split(' ')
+                .take(4)
+                .any(|word| is_one_of(OF_TOOLS, word));
+        }
+        let asked = [" confirm", " permission", " approv", " consent"];
+        self.word(hit).ends_with(" ask")
+            && rest.contains(" for ")
+            && !asked.iter().any(|word| rest.contains(word))
     }
 
     /// Whether the file is one that programs are meant to read, or the rules are those of
@@ -194,6 +249,24 @@ impl Hits<'_> {
                     || vague && OF_PROJECTS.contains(&self.word(hit))
             }
             C::Hoard => self.is_public_half(hit),
+            C::Memory | C::Unattended => self.goes_on_with_data(hit),
+            // So is "never mention the internal id".
+            C::Hush => {
+                const OF_DATA: &str = "id|ids|code|codes|password|passwords|token|tokens|price|prices|cost|costs|\
+                    key|keys|number|numbers|internal|salary|margin|secret|secrets|values|credentials";
+                let object = self.behind(hit).split(['.', ';', ',', '!']).next();
+                let object = object.unwrap_or_default().split(' ').take(4);
+                (self.word(hit).contains("not ") || self.word(hit).contains("never "))
+                    && object.into_iter().any(|word| is_one_of(OF_DATA, word))
+            }
+            // "Not shown on public pages" is about data.
+            C::Unknowing => {
+                let places = [" on ", " in ", " until ", " by "];
+                self.word(hit) == "not be shown"
+                    && places
+                        .iter()
+                        .any(|place| self.behind(hit).starts_with(place))
+            }
             C::Told if !self.word(hit).contains("you") => {
                 let first = words.first().map_or(hit.sentence, |hit| hit.sentence);
                 words.iter().any(|word| word.sentence != first) || self.clause(hit).contains("new ")
@@ -213,18 +286,20 @@ impl Hits<'_> {
             "whether ",
             "if ",
             "once ",
-            "when ",
             "only after ",
             "until ",
             "unless ",
         ];
         let end = floor_boundary(self.text, hit.end + 60);
         let clause = self.text.get(hit.clause..end).unwrap_or_default();
-        REQUIRED.iter().any(|words| {
+        // "Consent was given when ..." names no condition.
+        let conditional = |words: &str, clause: &str| {
             clause
                 .match_indices(words)
                 .any(|(at, _)| at == 0 || clause.as_bytes().get(at - 1) == Some(&b' '))
-        })
+        };
+        REQUIRED.iter().any(|words| conditional(words, clause))
+            || conditional("when ", self.clause(hit))
     }
 
     /// Whether nobody need be asked because nothing is changed.

@@ -293,7 +293,9 @@ mod tests {
             "the assistant may call the tool once; no confirmation is asked for",
         ];
         for text in texts {
-            let needed = gate::languages(text).map(|language| language.file.lines().next());
+            let needed = gate::Open::of(text)
+                .languages()
+                .map(|language| language.file.lines().next());
             assert_eq!(needed.collect::<Vec<_>>(), [], "{text}");
         }
     }

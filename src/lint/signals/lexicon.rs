@@ -46,6 +46,8 @@ pub(super) fn is_anchor(concept: Concept) -> bool {
             | Concept::Consent
             | Concept::RoleChange
             | Concept::Imperative
+            | Concept::Shield
+            | Concept::Account
     )
 }
 

@@ -75,6 +75,36 @@ impl Hits<'_> {
             if own.iter().any(|own| self.behind(prime).starts_with(own)) {
                 continue;
             }
+            // What has to come first for a reason that is given does honest work.
+            let reasons = [" to ", " with ", " because", ", because", " so that"];
+            let named =
+                self.word(prime).ends_with(" first") && !self.word(prime).contains("always");
+            // "Whenever the user asks for the weather" is what a tool is for.
+            let topics = [
+                " asks",
+                " wants",
+                " needs",
+                " mentions",
+                " requests",
+                " refers",
+                " provides",
+                " has",
+            ];
+            let topical = self.word(prime).ends_with("the user");
+            if topical
+                && topics
+                    .iter()
+                    .any(|topic| self.behind(prime).starts_with(topic))
+            {
+                continue;
+            }
+            if named
+                && reasons
+                    .iter()
+                    .any(|reason| self.behind(prime).starts_with(reason))
+            {
+                continue;
+            }
             add(SignalKind::Prime, Strength::Weak, prime.range());
         }
         for (_, imperative) in self.of(Concept::Imperative) {
@@ -98,8 +128,60 @@ impl Hits<'_> {
         }
     }
 
+    /// What whoever reads for people is told to do, and should not be by a text.
+    fn deeds(&self, add: Add<'_>) {
+        for (at, machine) in self.of(Concept::Machine) {
+            let deed = self.after(at, Concept::Deed, 60);
+            if let Some(deed) = deed.filter(|deed| self.is_bidden(machine, *deed)) {
+                let range = machine.start..deed.end;
+                let strength = match self.is_about_attacks(deed) || self.about {
+                    true => Strength::Quoted,
+                    false => Strength::Strong,
+                };
+                add(SignalKind::Addressed, strength, range);
+            }
+        }
+    }
+
+    /// Whether the word before makes an order of the verb: "must forward", "AI: forward",
+    /// unlike "I forward", "was told to forward".
+    fn is_bidden(&self, machine: Hit, deed: Hit) -> bool {
+        const BIDS: &[&str] = &[
+            "and",
+            "then",
+            "please",
+            "kindly",
+            "must",
+            "should",
+            "shall",
+            "now",
+            "first",
+            "may",
+            "also",
+            "silently",
+            "always",
+            "simply",
+            "just",
+            "instead",
+            "or",
+            "next",
+            "immediately",
+            "quietly",
+        ];
+        const BOUND: &[&str] = &["has", "have", "need", "needs", "ought", "are", "is"];
+        let mut words = self.before(deed).split_whitespace().rev();
+        let last = words.next().unwrap_or_default();
+        let bound = words.next().unwrap_or_default();
+        !self.is_negated(&deed)
+            && (last.ends_with([':', ',', '-', ')'])
+                || BIDS.contains(&last)
+                || last == "to" && BOUND.contains(&bound)
+                || machine.end + 1 == deed.start)
+    }
+
     pub(super) fn orders(&self, add: Add<'_>) {
         self.steering(add);
+        self.deeds(add);
         for (_, consent) in self.of(Concept::Consent) {
             let told = self.is_param(consent) || self.is_negated(&consent);
             if !told {

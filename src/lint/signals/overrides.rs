@@ -68,10 +68,12 @@ const REPORTED: &[&str] = &[
 
 impl Hits<'_> {
     /// Whether somebody is said to do it: "she was told to ignore".
-    fn is_reported(&self, verb: Hit) -> bool {
+    pub(super) fn is_reported(&self, verb: Hit) -> bool {
         const READERS: &[&str] = &["you ", "assistant", "model", "agent", "ai "];
+        const TELLING: &[&str] = &[" told ", " asked ", " ordered ", " begged ", " advised "];
         let clause = self.clause(verb).trim_end();
-        REPORTED.iter().any(|words| clause.ends_with(words))
+        let told = clause.ends_with(" to") && TELLING.iter().any(|word| clause.contains(word));
+        (told || REPORTED.iter().any(|words| clause.ends_with(words)))
             && !READERS.iter().any(|reader| clause.contains(reader))
     }
 

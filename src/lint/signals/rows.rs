@@ -2,6 +2,8 @@
 
 use super::{Concept, SignalKind, Strength};
 use Concept as C;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A combination of concepts.
 pub(super) struct Row {
@@ -95,10 +97,22 @@ pub(super) const ROWS: &[Row] = &[
     row(Conceal, Strong, 1, &[&[C::Asked], &[C::Lie]]),
     row(
         Conceal,
+        Strong,
+        1,
+        &[
+            &[C::Verdict],
+            &[C::Lie, C::Order],
+            &[C::Despite, C::Reach, C::Asked],
+        ],
+    ),
+    row(
+        Conceal,
         Doubtful,
         1,
         &[&[C::Hush], &[C::Order, C::Handover]],
     ),
+    row(Conceal, Strong, 1, &[&[C::Unknowing], &[C::Deed]]),
+    row(Conceal, Strong, 1, &[&[C::Lie], &[C::Hush], &[C::Handover]]),
     row(Conceal, Doubtful, 1, &[&[C::Unknowing]]),
     row(
         Conceal,
@@ -248,6 +262,8 @@ pub(super) const ANCHORS: &[C] = &[
     C::Authority,
     C::Reader,
     C::Turn,
+    C::Machine,
+    C::Verdict,
 ];
 
 const fn bits(set: &[C]) -> u128 {
@@ -258,6 +274,21 @@ const fn bits(set: &[C]) -> u128 {
         rest = others;
     }
     bits
+}
+
+/// The rows that a word of the concept may complete.
+pub(super) fn rows_of(concept: C) -> impl Iterator<Item = &'static Row> {
+    static ROWS_OF: OnceLock<BTreeMap<C, Vec<&'static Row>>> = OnceLock::new();
+    let all = ROWS_OF.get_or_init(|| {
+        let mut all = BTreeMap::<C, Vec<&'static Row>>::new();
+        for row in ROWS {
+            for concept in row.sets.iter().copied().flatten() {
+                all.entry(*concept).or_default().push(row);
+            }
+        }
+        all
+    });
+    all.get(&concept).into_iter().flatten().copied()
 }
 
 impl Row {

@@ -5,7 +5,7 @@
 //! words is built when the first text has an anchor.
 
 use crate::needles::Needles;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
 /// The vocabularies that ship with the binary, one file a language.
@@ -92,6 +92,12 @@ pub(super) enum Concept {
     Nix,
     Perceive,
     Body,
+    /// What reads texts for people, where it is told to do something.
+    Machine,
+    /// What it is told to do that nobody should have told it.
+    Deed,
+    /// That all is well.
+    Verdict,
     /// A name in backticks with an underscore: of a tool, most likely. Found without a word.
     ToolRef,
 }
@@ -180,6 +186,9 @@ impl Concept {
             "nix" => Concept::Nix,
             "perceive" => Concept::Perceive,
             "body" => Concept::Body,
+            "machine" => Concept::Machine,
+            "deed" => Concept::Deed,
+            "verdict" => Concept::Verdict,
             _ => return None,
         })
     }
@@ -222,7 +231,6 @@ pub(super) struct Word {
 /// All words, and tables that find them.
 pub(super) struct Vocabulary {
     words: Vec<Word>,
-    anchors: OnceLock<Needles>,
     all: OnceLock<Needles>,
     joined: OnceLock<Needles>,
 }
@@ -232,7 +240,6 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary {
         words: FILES.iter().copied().flat_map(words).collect(),
-        anchors: OnceLock::new(),
         all: OnceLock::new(),
         joined: OnceLock::new(),
     })
@@ -262,24 +269,25 @@ pub(super) fn words(file: &'static str) -> impl Iterator<Item = Word> {
 }
 
 impl Vocabulary {
-    /// Whether the text holds an anchor, be it the beginning of a longer word.
-    pub(super) fn has_anchor(&self, folded: &str) -> bool {
-        let anchors = self.anchors.get_or_init(|| {
-            let anchors = self.words.iter().filter(|word| word.concept.is_anchor());
-            Needles::new(8, anchors.map(|word| word.text))
-        });
-        anchors.words(folded.as_bytes()).next().is_some()
+    /// The words that honest text seldom has: no signal is without one.
+    pub(super) fn anchors(&self) -> impl Iterator<Item = Word> + '_ {
+        let words = self.words.iter().copied();
+        words.filter(|word| word.concept.is_anchor())
     }
 
-    /// Every word that occurs in the text, overlapping ones too, be it the beginning of a
-    /// longer word, with the byte where it begins and the one where it ends.
-    pub(super) fn find<'v>(
-        &'v self,
-        folded: &'v str,
-    ) -> impl Iterator<Item = (Word, Range<usize>)> + 'v {
+    /// Hands over every word that occurs in the text, overlapping ones too, be it the
+    /// beginning of a longer word, with the bytes where it stands; until it is told to stop.
+    pub(super) fn walk<B>(
+        &self,
+        folded: &str,
+        mut each: impl FnMut(Word, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let all = || Needles::new(8, self.words.iter().map(|word| word.text));
-        let found = found_at_words(self.all.get_or_init(all), folded);
-        found.filter_map(|(word, range)| Some((*self.words.get(word)?, range)))
+        let table = self.all.get_or_init(all);
+        table.walk_words(folded.as_bytes(), |at, index| match self.words.get(index) {
+            Some(word) => each(*word, at..at + word.text.len()),
+            None => ControlFlow::Continue(()),
+        })
     }
 
     /// Parts a text without spaces into the words that it holds, the longest first; what
@@ -307,18 +315,6 @@ impl Vocabulary {
         parts.retain(|part| !part.is_empty());
         parts.join(" ")
     }
-}
-
-/// The strings in a folded text that do not begin inside a word, with their ranges.
-fn found_at_words<'n>(
-    needles: &'n Needles,
-    folded: &'n str,
-) -> impl Iterator<Item = (usize, Range<usize>)> + 'n {
-    let bytes = folded.as_bytes();
-    needles.words(bytes).flat_map(move |at| {
-        let found = needles.at(bytes, at);
-        found.map(move |string| (string, at..at + needles.length(string)))
-    })
 }
 
 #[cfg(test)]
