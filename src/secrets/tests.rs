@@ -305,14 +305,20 @@ fn values_assigned_in_text_are_found() {
 }
 
 #[test]
+fn the_working_directory_is_no_password() {
+    stays_silent(&[
+        "PWD=/tmp/tmpx8k/run4",
+        "{\"PWD\": \"/srv/ci4/x8k2\", \"HOME\": \"/root\"}",
+        "OLDPWD=C:\\\\a4Kz9\\\\x8k2",
+    ]);
+}
+
+#[test]
 fn words_about_secrets_are_not_secrets() {
     stays_silent(&[
         "Do not put passwords, API keys or personal data in the query.",
         "max_tokens: 4096, total_tokens: 512, tokenizer: bpe",
         "password: string",
-        "PWD=/tmp/tmpx8k/run4",
-        "{\"PWD\": \"/srv/ci4/x8k2\", \"HOME\": \"/root\"}",
-        "OLDPWD=C:\\\\a4Kz9\\\\x8k2",
         "token: <your token>",
         "token: the one that you got by mail",
         "Authorization: Bearer $TOKEN",
