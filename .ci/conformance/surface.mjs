@@ -1,7 +1,7 @@
 // The tools, resources and prompts that the conformance suite calls by name; `server.mjs` has the
 // rest. Each behaves the same in both eras: what asks the client for something returns the request,
-// and the SDK sends it itself to a client of the older era. Names and texts that the suite compares
-// are the suite's.
+// and the SDK sends it itself to a client of the older era. The names, and the defaults and choices of
+// the two forms that are about these, are those that the suite expects; the texts are free.
 
 import {
     createRequestStateCodec,
@@ -69,7 +69,7 @@ const ENUMS = {
     untitledSingle: three,
     titledSingle: {
         type: 'string',
-        oneOf: options([['value1', 'First Option'], ['value2', 'Second Option'], ['value3', 'Third Option']]),
+        oneOf: options([['value1', 'The first'], ['value2', 'The second'], ['value3', 'The third']]),
     },
     legacyEnum: {
         type: 'string',
@@ -80,7 +80,7 @@ const ENUMS = {
     titledMulti: {
         type: 'array',
         items: {
-            anyOf: options([['value1', 'First Choice'], ['value2', 'Second Choice'], ['value3', 'Third Choice']]),
+            anyOf: options([['value1', 'One'], ['value2', 'Two'], ['value3', 'Three']]),
         },
     },
 };
@@ -105,7 +105,7 @@ const KEYWORDS = {
 // Every tool: its description, the schema of its arguments, and what it does. `notifier` announces
 // changes to the streams of `subscriptions/listen`.
 export const tools = (notifier) => ({
-    test_simple_text: ['A text', object({}), () => said('This is a simple text response for testing.')],
+    test_simple_text: ['A text', object({}), () => said('A plain answer.')],
     test_image_content: ['An image', object({}), () => ({ content: [image] })],
     test_audio_content: [
         'A sound',
@@ -115,16 +115,16 @@ export const tools = (notifier) => ({
     test_embedded_resource: [
         'A resource inside of the result',
         object({}),
-        () => ({ content: [resource('test://embedded-resource', 'text/plain', 'This is an embedded resource content.')] }),
+        () => ({ content: [resource('test://embedded-resource', 'text/plain', 'What is in the resource.')] }),
     ],
     test_multiple_content_types: [
         'A text, an image and a resource',
         object({}),
         () => ({
             content: [
-                text('Multiple content types test:'),
+                text('Three kinds of content:'),
                 image,
-                resource('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}'),
+                resource('test://mixed-content-resource', 'application/json', '{"answer":42}'),
             ],
         }),
     ],
@@ -134,7 +134,7 @@ export const tools = (notifier) => ({
     test_error_handling: [
         'Always fails',
         object({}),
-        () => ({ ...said('This tool intentionally returns an error for testing'), isError: true }),
+        () => ({ ...said('This tool fails each time.'), isError: true }),
     ],
     test_reconnection: ['Ends its stream and answers on the next one', object({}), reconnection],
     test_sampling: [
@@ -143,23 +143,23 @@ export const tools = (notifier) => ({
         ({ prompt }, ctx) => {
             const view = inputResponse(ctx.mcpReq.inputResponses, 'said');
             if (view.kind !== 'sampling') return inputRequired({ inputRequests: { said: sampling(prompt, 100) } });
-            return said(`LLM response: ${view.result.content.text}`);
+            return said(`The model said: ${view.result.content.text}`);
         },
     ],
     test_elicitation: [
         'Asks the user of the client',
         object({ message: string }),
-        quoting('User response', ({ message }) => form(message, { username: string, email: string })),
+        quoting('The user said', ({ message }) => form(message, { username: string, email: string })),
     ],
     test_elicitation_sep1034_defaults: [
         'Asks with defaults',
         object({}),
-        quoting('Elicitation completed', () => form('Please check these values', DEFAULTS)),
+        quoting('The user chose', () => form('Please check these values', DEFAULTS)),
     ],
     test_elicitation_sep1330_enums: [
         'Asks with choices',
         object({}),
-        quoting('Elicitation completed', () => form('Please choose', ENUMS)),
+        quoting('The user chose', () => form('Please choose', ENUMS)),
     ],
     json_schema_2020_12_tool: ['Has a schema with the newer keywords', KEYWORDS, () => said('fine')],
     pick_region: [
@@ -276,7 +276,7 @@ const asking = {
 };
 
 async function logging(_, ctx) {
-    for (const words of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+    for (const words of ['begun', 'half done', 'done']) {
         await ctx.mcpReq.log('info', words);
         await sleep(STEP_MS);
     }
@@ -305,9 +305,9 @@ function resource(uri, mimeType, words) {
 }
 
 export const resources = [
-    ['test://static-text', 'text/plain', { text: 'This is the content of the static text resource.' }],
+    ['test://static-text', 'text/plain', { text: 'A text that stays the same.' }],
     ['test://static-binary', 'image/png', { blob: PNG }],
-    ['test://watched-resource', 'text/plain', { text: 'Watched resource content' }],
+    ['test://watched-resource', 'text/plain', { text: 'A text that could change.' }],
 ];
 export const template = 'test://template/{id}/data';
 
@@ -316,7 +316,7 @@ export function read(uri) {
     if (known) return { contents: [{ uri, mimeType: known[1], ...known[2] }] };
     const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
     if (id === undefined) throw new ResourceNotFoundError(uri);
-    const data = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
+    const data = JSON.stringify({ id, templateTest: true, data: `what belongs to ${id}` });
     return { contents: [{ uri, mimeType: 'application/json', text: data }] };
 }
 
@@ -324,24 +324,24 @@ const message = (content) => ({ role: 'user', content });
 
 // Every prompt: its description, the names of its arguments, and its result.
 export const prompts = {
-    test_simple_prompt: ['A text', [], () => [message(text('This is a simple prompt for testing.'))]],
+    test_simple_prompt: ['A text', [], () => [message(text('A plain prompt.'))]],
     test_prompt_with_arguments: [
         'A text with arguments',
         ['arg1', 'arg2'],
-        ({ arg1, arg2 }) => [message(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`))],
+        ({ arg1, arg2 }) => [message(text(`The arguments are '${arg1}' and '${arg2}'.`))],
     ],
     test_prompt_with_embedded_resource: [
         'A resource and a text',
         ['resourceUri'],
         ({ resourceUri }) => [
-            message(resource(resourceUri, 'text/plain', 'Embedded resource content for testing.')),
-            message(text('Please process the embedded resource above.')),
+            message(resource(resourceUri, 'text/plain', 'What is in the resource.')),
+            message(text('What does it say?')),
         ],
     ],
     test_prompt_with_image: [
         'An image and a text',
         [],
-        () => [message(image), message(text('Please analyze the image above.'))],
+        () => [message(image), message(text('What does it show?'))],
     ],
     test_input_required_result_prompt: [
         'Asks for a context',

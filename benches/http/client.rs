@@ -86,7 +86,12 @@ pub(crate) struct Connection {
     path: String,
     session: String,
     line: String,
+    /// The answer, if it is a short one.
+    body: Vec<u8>,
 }
+
+/// A longer answer is not kept.
+const SHORT: u64 = 1 << 16;
 
 impl Connection {
     pub(crate) fn open(process: &Process) -> Connection {
@@ -101,6 +106,7 @@ impl Connection {
             path: format!("/{path}"),
             session: String::new(),
             line: String::new(),
+            body: Vec::new(),
         }
     }
 
@@ -125,11 +131,16 @@ impl Connection {
         let stream = self.stream.get_mut();
         stream.write_all(request.as_bytes()).expect("a server");
         self.answer();
-        began.elapsed()
+        let time = began.elapsed();
+        // A refusal is quick: it must not pass for an answer.
+        let refused = self.body.windows(8).any(|part| part == b"\"error\":");
+        assert!(!refused, "{}", String::from_utf8_lossy(&self.body));
+        time
     }
 
-    /// Reads an answer to its end and drops it.
+    /// Reads an answer to its end.
     fn answer(&mut self) {
+        self.body.clear();
         self.line();
         let status = self.line.split(' ').nth(1).unwrap_or_default();
         assert!(matches!(status, "200" | "202"), "status {:?}", self.line);
@@ -149,12 +160,12 @@ impl Connection {
             }
         }
         if !chunked {
-            return self.skip(length.unwrap_or(0));
+            return self.take(length.unwrap_or(0));
         }
         loop {
             self.line();
             let size = u64::from_str_radix(self.line.trim_end(), 16).expect("a chunk");
-            self.skip(size);
+            self.take(size);
             self.line();
             if size == 0 {
                 return;
@@ -168,9 +179,13 @@ impl Connection {
         assert!(read > 0, "the contestant closed the connection");
     }
 
-    fn skip(&mut self, count: u64) {
+    fn take(&mut self, count: u64) {
         let mut body = self.stream.by_ref().take(count);
-        let read = io::copy(&mut body, &mut io::sink()).expect("a body");
+        let read = if count <= SHORT {
+            body.read_to_end(&mut self.body).expect("a body") as u64
+        } else {
+            io::copy(&mut body, &mut io::sink()).expect("a body")
+        };
         assert_eq!(read, count, "the contestant closed the connection");
     }
 }

@@ -245,9 +245,9 @@ fn of_a_size(number: usize, load: Load) -> String {
     )
 }
 
-/// A call of the recording, with another id.
-fn recorded(number: usize, _: Load) -> String {
-    recording::call(number + 1_000_000, number)
+/// A call of the recording, with another id; fewer calls are spread over all of it.
+fn recorded(number: usize, load: Load) -> String {
+    recording::call(number + 1_000_000, number * (RECORDED / load.requests))
 }
 
 /// One thread a connection, each with a session of its own that is open before the clock starts.
@@ -308,14 +308,13 @@ fn head(contestants: &[Contestant], ratio: &str) {
 
 /// The ratio is that of ours to the bare one, which comes just before it.
 fn rows(title: &str, seen: &[Seen], bare: usize) {
-    let kinds: [(&str, fn(&Seen) -> f64); 3] = [
-        ("p50, µs", |seen| seen.p50),
-        ("p99, µs", |seen| seen.p99),
-        ("requests/s", |seen| seen.rate),
-    ];
-    for (kind, of) in kinds {
-        let shown: Vec<String> = seen.iter().map(|one| format!("{:.0}", of(one))).collect();
-        let ratio = of(&seen[bare + 1]) / of(&seen[bare]);
+    for (at, kind) in ["p50, µs", "p99, µs", "requests/s"].into_iter().enumerate() {
+        let values: Vec<f64> = seen
+            .iter()
+            .map(|one| [one.p50, one.p99, one.rate][at])
+            .collect();
+        let shown: Vec<String> = values.iter().map(|value| format!("{value:.0}")).collect();
+        let ratio = values[bare + 1] / values[bare];
         println!("| {title}, {kind} | {} | {ratio:.2} |", shown.join(" | "));
     }
 }

@@ -44,21 +44,8 @@ fn methods(cassette: &Cassette) -> Vec<String> {
     cassette.messages().map(name).collect()
 }
 
-#[test]
-fn a_session_over_http_becomes_a_cassette_without_its_secrets() {
-    let folder = tempdir().unwrap();
-    let origin = Origin::plain();
-    let url = format!(
-        "http://me:pa55w0rd-pa55@127.0.0.1:{}/mcp?api_key=qu3ry-t0ken-qu3ry",
-        origin.port
-    );
-    let header = [
-        "--header",
-        "X-Api-Key: h3ader-s3cret-h3ader",
-        "--header",
-        "X-Plain: 1",
-    ];
-    let proxy = Proxy::start(folder.path(), &url, &header);
+/// A session whose headers and messages hold what is not to be recorded; the last message.
+fn speak_in_secrets(proxy: &Proxy) -> String {
     let mut wire = proxy.connect();
     wire.post("", INITIALIZE);
     let greeting = wire.answer();
@@ -79,15 +66,11 @@ fn a_session_over_http_becomes_a_cassette_without_its_secrets() {
         said.len()
     ));
     assert_eq!(wire.answer().json()["id"], 1);
-    let run = proxy.stop();
-    assert_eq!(run.code, 130, "{}", run.all());
-    assert!(
-        run.stderr.contains("recorded 5 messages in c.mcp.json"),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(files(folder.path()), ["c.mcp.json", "report.json"]);
+    said
+}
 
+/// What the server got of it.
+fn assert_forwarded(origin: &Origin, said: &str) {
     let [first, _, third] = [origin.request(), origin.request(), origin.request()];
     assert_eq!(first.line, "POST /mcp?api_key=qu3ry-t0ken-qu3ry");
     assert_eq!(
@@ -109,10 +92,38 @@ fn a_session_over_http_becomes_a_cassette_without_its_secrets() {
     assert_eq!(third.header("accept-encoding"), Some("identity"));
     assert_eq!(third.header("x-hop"), None);
     assert_eq!(third.body, said, "live traffic is as it is");
+}
+
+#[test]
+fn a_session_over_http_becomes_a_cassette_without_its_secrets() {
+    let folder = tempdir().unwrap();
+    let origin = Origin::plain();
+    let url = format!(
+        "http://me:pa55w0rd-pa55@127.0.0.1:{}/mcp?api_key=qu3ry-t0ken-qu3ry",
+        origin.port
+    );
+    let header = [
+        "--header",
+        "X-Api-Key: h3ader-s3cret-h3ader",
+        "--header",
+        "X-Plain: 1",
+    ];
+    let proxy = Proxy::start(folder.path(), &url, &header);
+    let said = speak_in_secrets(&proxy);
+    let run = proxy.stop();
+    assert_eq!(run.code, 130, "{}", run.all());
+    assert!(
+        run.stderr.contains("recorded 5 messages in c.mcp.json"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(files(folder.path()), ["c.mcp.json", "report.json"]);
+
+    assert_forwarded(&origin, &said);
 
     let cassette = load(folder.path());
     assert_eq!(cassette.protocol_version().as_deref(), Some("2025-11-25"));
-    let recorded = format!("http://{host}/mcp?api_key=REDACTED");
+    let recorded = format!("http://127.0.0.1:{}/mcp?api_key=REDACTED", origin.port);
     assert_eq!(cassette.server_url().as_deref(), Some(recorded.as_str()));
     let text = fs::read_to_string(folder.path().join("c.mcp.json")).unwrap();
     assert_eq!(

@@ -814,7 +814,7 @@ fn the_older_transport_has_one_stream_that_names_where_to_post() {
         ('g', 0, &first),
     ];
     let rows = [
-        r#"{"exchange": 0, "session": 0, "http_method": "GET", "framing": "sse", "ended": "client_closed"}"#,
+        r#"{"exchange": 0, "session": 0, "http_method": "GET", "framing": "sse", "ended": "client_closed", "events": [{"event": "endpoint"}]}"#,
         r#"{"exchange": 1, "session": 0, "http_method": "POST", "status": 202, "framing": "none"}"#,
         r#"{"exchange": 2, "session": 0, "http_method": "POST", "status": 202, "framing": "none"}"#,
         r#"{"exchange": 3, "session": 0, "http_method": "POST", "status": 202, "framing": "none"}"#,
@@ -825,6 +825,7 @@ fn the_older_transport_has_one_stream_that_names_where_to_post() {
         let ids: Vec<String> = (0..2)
             .map(|_| {
                 let opened = web.get("", None);
+                assert_eq!(opened.join("").matches("event: endpoint").count(), 1);
                 assert!(
                     opened[1].contains("event: endpoint data: /mcp?sessionId=mcc-"),
                     "{opened:?}"
