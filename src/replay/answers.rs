@@ -355,7 +355,8 @@ impl Replayer {
             id: id_key(id),
             waiters: Vec::new(),
         };
-        if let Some(live) = self.sessions.get_mut(live as usize) {
+        let live = self.sessions.get_mut(live as usize);
+        if let Some(live) = live.filter(|live| !live.ended) {
             live.ask(at, pending);
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Live {
     pub(super) asked: HashMap<String, VecDeque<u32>>,
     /// Its id over HTTP, while it lasts.
     pub(super) id: Option<String>,
+    /// Its client ended it, or a fault did; nobody answers its questions.
+    pub(super) ended: bool,
     /// How many GET streams it has had.
     pub(super) gets: usize,
     /// By recorded exchange, the live `subscriptions/listen` in its place: its lane and id.

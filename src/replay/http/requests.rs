@@ -200,6 +200,7 @@ impl Replayer {
         let Some(session) = self.sessions.get_mut(live as usize) else {
             return;
         };
+        session.ended = true;
         if let Some(id) = session.id.take() {
             self.ids.remove(&id);
         }
