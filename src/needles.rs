@@ -10,8 +10,10 @@ use crate::blocks;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// How many bytes are the head of a string that is shorter than the heads of its set.
+/// How many bytes are the head of a string: the most that it has.
 const SHORT: usize = 3;
+const MIDDLE: usize = 5;
+const LONG: usize = START;
 
 /// The length of a hash: few enough heads share one, and the table stays in the nearest cache.
 const HASH_BITS: u32 = 14;
@@ -20,10 +22,12 @@ const HASH_BITS: u32 = 14;
 /// strings are short.
 const SLOT_BITS: u32 = 12;
 
-/// What the tables say of a hash. A place with a long head has to pass both tables, so
-/// that few places pass by chance.
-const WHOLE: u8 = 1;
-const BEGUN: u8 = 2;
+/// What the tables say of a hash: which kinds of strings may begin so. A place with a longer
+/// head has to pass both tables, so that few places pass by chance.
+const MAY_BE_PAIR: u8 = 1;
+const MAY_BE_SHORT: u8 = 2;
+const MAY_BE_MIDDLE: u8 = 4;
+const MAY_BE_LONG: u8 = 8;
 
 /// How many bytes of a place are looked at first.
 const START: usize = size_of::<u64>();
@@ -41,15 +45,12 @@ const WORDS: usize = 64;
 /// A set of strings to look for.
 pub(crate) struct Needles {
     strings: Vec<Cow<'static, str>>,
-    /// The length of the heads.
-    long: usize,
-    /// By short heads: [`WHOLE`] marks that of a string, [`BEGUN`] that a longer one
-    /// begins so.
+    /// By the first bytes, as many as a short head has: marks of all kinds.
     short: Box<Marks>,
-    /// By long heads, marked with [`BEGUN`].
+    /// By longer heads: marks of their own kind.
     heads: Box<Marks>,
-    /// The strings of two bytes, those with short and those with long heads.
-    slots: [Box<Slots>; 3],
+    /// The strings of each kind, in the order of the marks.
+    slots: [Box<Slots>; KINDS],
     links: Vec<Link>,
     /// No string begins with a byte greater than this one.
     last: u8,
@@ -61,10 +62,12 @@ type Marks = [u8; 1 << HASH_BITS];
 /// By the upper bits of a hash: one more than the index of the first link, 0 for none.
 type Slots = [u16; 1 << SLOT_BITS];
 
-/// The places of the three kinds of strings in the table of slots.
+/// How many kinds of strings there are, and their places in the order of the marks.
+const KINDS: usize = 4;
 const PAIRS: usize = 0;
 const BY_SHORT: usize = 1;
-const BY_LONG: usize = 2;
+const BY_MIDDLE: usize = 2;
+const BY_LONG: usize = 3;
 
 /// A string in the list of its slot.
 #[derive(Clone, Copy)]
@@ -80,15 +83,10 @@ struct Link {
 
 impl Needles {
     /// Strings of at least two bytes that do not begin with a blank; others are never
-    /// found. There is room for some ten thousand. The longer their heads, four to eight
-    /// bytes, the fewer places are looked at twice; strings below that length have short ones.
-    pub(crate) fn new<S: Into<Cow<'static, str>>>(
-        long: usize,
-        strings: impl IntoIterator<Item = S>,
-    ) -> Needles {
+    /// found. There is room for some ten thousand.
+    pub(crate) fn new<S: Into<Cow<'static, str>>>(strings: impl IntoIterator<Item = S>) -> Needles {
         let mut needles = Needles {
             strings: strings.into_iter().map(Into::into).collect(),
-            long: long.clamp(HALF, START),
             short: Box::new([0; 1 << HASH_BITS]),
             heads: Box::new([0; 1 << HASH_BITS]),
             slots: std::array::from_fn(|_| Box::new([0; 1 << SLOT_BITS])),
@@ -114,32 +112,34 @@ impl Needles {
             string,
             next: 0,
         };
-        match *bytes {
+        let head = short_hash(link.start);
+        let (kind, hash) = match *bytes {
             [a, b] => {
                 // Whatever comes third is a part of the head.
                 for c in 0..=u8::MAX {
-                    self.short[short_hash(start(&[a, b, c]))] |= WHOLE;
+                    self.short[short_hash(start(&[a, b, c]))] |= MAY_BE_PAIR;
                 }
-                chain(
-                    &mut self.slots[PAIRS],
-                    &mut self.links,
-                    pair_hash(link.start),
-                    link,
-                );
+                (PAIRS, pair_hash(link.start))
             }
-            _ if bytes.len() >= self.long => {
-                self.short[short_hash(link.start)] |= BEGUN;
-                let hash = long_hash(link.start, self.long);
-                self.heads[hash] |= BEGUN;
-                chain(&mut self.slots[BY_LONG], &mut self.links, hash, link);
+            [_, _, _] | [_, _, _, _] => {
+                self.short[head] |= MAY_BE_SHORT;
+                (BY_SHORT, head)
             }
-            _ if bytes.len() >= SHORT => {
-                let hash = short_hash(link.start);
-                self.short[hash] |= WHOLE;
-                chain(&mut self.slots[BY_SHORT], &mut self.links, hash, link);
+            _ if bytes.len() < SHORT => return,
+            _ if bytes.len() < LONG => {
+                let hash = long_hash(link.start, MIDDLE);
+                self.short[head] |= MAY_BE_MIDDLE;
+                self.heads[hash] |= MAY_BE_MIDDLE;
+                (BY_MIDDLE, hash)
             }
-            _ => return,
-        }
+            _ => {
+                let hash = long_hash(link.start, LONG);
+                self.short[head] |= MAY_BE_LONG;
+                self.heads[hash] |= MAY_BE_LONG;
+                (BY_LONG, hash)
+            }
+        };
+        chain(&mut self.slots[kind], &mut self.links, hash, link);
         let first = bytes.first().map_or(0, u8::to_ascii_lowercase);
         self.last = self.last.max(first);
     }
@@ -160,29 +160,34 @@ impl Needles {
                 if self.at(text, place).next().is_some() {
                     return Some(place);
                 }
-                // The lowest mark goes; a place may have two.
-                places &= places - 1;
+                // All marks of the place go.
+                let marks = u64::from(u8::MAX) << (places.trailing_zeros() / u8::BITS * u8::BITS);
+                places &= !marks;
             }
             at += PLACES;
         }
         (at..text.len()).find(|at| self.has_any_at(text, *at))
     }
 
-    /// Where in a block a string may stand, one byte a place.
+    /// Where in a block a string may stand by its first bytes alone, one byte a place.
     #[inline]
     fn places_of_block(&self, block: &[u8; BLOCK]) -> u64 {
         let mut marks = [0_u8; PLACES];
         for (place, mark) in marks.iter_mut().enumerate() {
             let start = block.get(place..).and_then(|rest| rest.first_chunk());
-            *mark = self.may_stand(start.map_or(0, |start| in_one_case(*start)));
+            *mark = self.short[short_hash(start.map_or(0, |start| in_one_case(*start)))];
         }
         u64::from_le_bytes(marks)
     }
 
-    /// Not zero if a string may stand at a place that starts so.
+    /// The kinds of strings that may stand at a place that starts so.
     #[inline]
     fn may_stand(&self, start: u64) -> u8 {
-        self.short[short_hash(start)] & (self.heads[long_hash(start, self.long)] | WHOLE)
+        self.short[short_hash(start)]
+            & (MAY_BE_PAIR
+                | MAY_BE_SHORT
+                | self.heads[long_hash(start, MIDDLE)] & MAY_BE_MIDDLE
+                | self.heads[long_hash(start, LONG)] & MAY_BE_LONG)
     }
 
     /// Hands over every place where a string stands, and its index, but for letters and
@@ -201,8 +206,9 @@ impl Needles {
                 places &= places - 1;
                 let rest = text.get(at..).unwrap_or_default();
                 let here = start(rest);
-                if self.may_stand(here) != 0 {
-                    for string in self.standing(rest, here) {
+                let kinds = self.may_stand(here);
+                if kinds != 0 {
+                    for string in self.standing(rest, here, kinds) {
                         each(at, string)?;
                     }
                 }
@@ -249,25 +255,27 @@ impl Needles {
     /// their order.
     pub(crate) fn at<'t>(&'t self, text: &'t [u8], at: usize) -> impl Iterator<Item = usize> + 't {
         let rest = text.get(at..).unwrap_or_default();
-        self.standing(rest, start(rest))
+        let here = start(rest);
+        self.standing(rest, here, self.may_stand(here))
     }
 
-    /// The same, if it is known how the text goes on.
+    /// The same, if it is known how the text goes on, and which kinds that may be.
     #[inline]
-    fn standing<'t>(&'t self, rest: &'t [u8], here: u64) -> impl Iterator<Item = usize> + 't {
-        let [pairs, short, long] = &self.slots;
-        let lists = [
-            pairs[slot(pair_hash(here))],
-            short[slot(short_hash(here))],
-            long[slot(long_hash(here, self.long))],
-        ];
-        let mut list = 0;
-        let mut next = lists[PAIRS];
+    fn standing<'t>(
+        &'t self,
+        rest: &'t [u8],
+        here: u64,
+        kinds: u8,
+    ) -> impl Iterator<Item = usize> + 't {
+        let (mut kinds, mut next) = (kinds, 0);
         std::iter::from_fn(move || {
             loop {
                 let Some(link) = usize::from(next).checked_sub(1) else {
-                    list += 1;
-                    next = *lists.get(list)?;
+                    if kinds == 0 {
+                        return None;
+                    }
+                    next = self.first_link(here, kinds.trailing_zeros() as usize);
+                    kinds &= kinds - 1;
                     continue;
                 };
                 let link = self.links.get(link)?;
@@ -277,6 +285,18 @@ impl Needles {
                 }
             }
         })
+    }
+
+    /// One more than the index of the first string of a kind that may begin so.
+    #[inline]
+    fn first_link(&self, start: u64, kind: usize) -> u16 {
+        let hash = match kind {
+            PAIRS => pair_hash(start),
+            BY_SHORT => short_hash(start),
+            BY_MIDDLE => long_hash(start, MIDDLE),
+            _ => long_hash(start, LONG),
+        };
+        self.slots[kind][slot(hash)]
     }
 
     fn is_at(&self, rest: &[u8], string: u16) -> bool {
@@ -394,12 +414,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_string_is_found_wherever_it_stands(
-            strings in prop::collection::vec("[abAB_я]{2,9}", 0..20),
+            strings in prop::collection::vec("[abAB_я]{2,10}", 0..20),
             text in "[abAB_я ]{0,60}",
-            long in 4_usize..9,
         ) {
             let strings: Vec<String> = strings.into_iter().filter(|s| s.len() > 1).collect();
-            let needles = Needles::new(long, strings.clone());
+            let needles = Needles::new(strings.clone());
             let mut found = quickly(&needles, text.as_bytes());
             found.sort_unstable();
             prop_assert_eq!(found, plainly(&strings, text.as_bytes()));
@@ -409,12 +428,11 @@ mod tests {
     proptest! {
         #[test]
         fn words_are_found_where_they_begin(
-            strings in prop::collection::vec("[abAB_<я]{2,9}", 0..20),
+            strings in prop::collection::vec("[abAB_<я]{2,10}", 0..20),
             text in "[abAB_<я ]{0,200}",
-            long in 4_usize..9,
         ) {
             let strings: Vec<String> = strings.into_iter().filter(|s| s.len() > 1).collect();
-            let needles = Needles::new(long, strings.clone());
+            let needles = Needles::new(strings.clone());
             let bytes = text.as_bytes();
             let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             let inside = |at: usize| {
@@ -434,7 +452,7 @@ mod tests {
 
     #[test]
     fn the_longest_is_taken_and_of_equal_ones_the_first() {
-        let needles = Needles::new(5, ["sk-", "sk-ant-", "SK", "SK-ANT-"]);
+        let needles = Needles::new(["sk-", "sk-ant-", "SK", "SK-ANT-"]);
         assert_eq!(needles.longest_at(b"a sk-ant-", 2), Some(1));
         assert_eq!(needles.longest_at(b"a sk-an", 2), Some(0));
         assert_eq!(needles.longest_at(b"a Sk", 2), Some(2));

@@ -328,7 +328,7 @@ fn may_want(folded: &str) -> bool {
     static WORDS: OnceLock<Needles> = OnceLock::new();
     let words = WORDS.get_or_init(|| {
         let words = KINDS.iter().flat_map(|kind| kind.words.split('|'));
-        Needles::new(8, words)
+        Needles::new(words)
     });
     // The ends of names of variables are not where a word begins.
     let in_name = |end: &&str| end.starts_with('_') && folded.contains(*end);

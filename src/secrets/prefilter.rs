@@ -151,7 +151,7 @@ impl Search {
     fn new() -> Self {
         let (strings, prefixes): (Vec<_>, Vec<_>) = strings().unzip();
         Search {
-            needles: Needles::new(5, strings),
+            needles: Needles::new(strings),
             prefixes,
         }
     }

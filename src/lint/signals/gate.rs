@@ -136,10 +136,6 @@ impl Scripts {
     }
 }
 
-/// The length of the heads by which anchors are found: few English words begin like an
-/// anchor for as long, and few anchors are shorter.
-const HEAD: usize = 5;
-
 /// The anchors of English and of all other languages with Latin letters.
 struct Anchors {
     table: Needles,
@@ -174,7 +170,7 @@ impl Anchors {
             .flat_map(|(at, language)| anchors_of(language.file).map(move |word| (word, 1 << at)));
         let words: Vec<(Word, Set)> = english.chain(latin).collect();
         Anchors {
-            table: Needles::new(HEAD, words.iter().map(|(word, _)| word.text)),
+            table: Needles::new(words.iter().map(|(word, _)| word.text)),
             words,
         }
     }

@@ -282,7 +282,7 @@ impl Vocabulary {
         folded: &str,
         mut each: impl FnMut(Word, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let all = || Needles::new(8, self.words.iter().map(|word| word.text));
+        let all = || Needles::new(self.words.iter().map(|word| word.text));
         let table = self.all.get_or_init(all);
         table.walk_words(folded.as_bytes(), |at, index| match self.words.get(index) {
             Some(word) => each(*word, at..at + word.text.len()),
@@ -295,7 +295,7 @@ impl Vocabulary {
     pub(super) fn segment(&self, joined: &str) -> String {
         let words = self.joined.get_or_init(|| {
             let words = self.words.iter().map(|word| word.text.replace(' ', ""));
-            Needles::new(5, words)
+            Needles::new(words)
         });
         let bytes = joined.as_bytes();
         let mut parts = Vec::new();
