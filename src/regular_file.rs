@@ -37,11 +37,11 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// As [`bytes`], with the refusal as an error of the file system.
+/// As [`bytes()`], with the refusal as an error of the file system.
 ///
 /// # Errors
 ///
-/// As [`bytes`].
+/// As [`bytes()`].
 pub(crate) fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     bytes(path, largest).map_err(io::Error::from)
 }
