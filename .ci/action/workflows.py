@@ -204,7 +204,7 @@ def poisoned_pull_request(bench: Bench) -> None:
         expect(len(at) == 1 and at[0]["file"] == PATH, f"{at}")
         line = cassettes.poisoned.splitlines()[int(at[0]["line"]) - 1]
         marked = line[int(at[0]["col"]) - 1 :].lower()
-        expect('"description"' in line and marked.startswith("the assistant: ignore"), f"{at[0]} is at {marked[:80]!r}")
+        expect('"description"' in line and marked.startswith("assistant: ignore"), f"{at[0]} is at {marked[:80]!r}")
         expect_in(["mcp-cassette: failed", "R001", PATH, "description changed"], log.summary)
         report = Path(log.artifacts / log.outputs["artifact-name"])
         checked = json.loads((report / "check.json").read_text(encoding="utf-8"))
