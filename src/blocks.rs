@@ -1,21 +1,41 @@
-//! Many bytes tested at once: the compiler turns the test into compares of whole vectors
-//! as long as it has no branch.
+//! Many bytes tested at once, in the vectors that every processor of the kind has.
 
-/// One bit a byte, the first byte in the lowest bit: whether it passes a test. A block of
-/// more than 64 bytes does not fit.
+use wide::u8x16;
+
+/// Bytes side by side. A test sets all bits of a byte, or none.
+pub(crate) type Bytes = u8x16;
+
+/// How many bytes are side by side.
+const SIDE_BY_SIDE: usize = 16;
+
+/// One bit a byte, the first byte in the lowest bit: whether it passes a test. A block has a
+/// multiple of 16 bytes and at most 64.
 #[inline]
-pub(crate) fn bits<const N: usize>(block: &[u8; N], test: impl Fn(u8) -> bool) -> u64 {
-    let mut passed = [0_u8; N];
-    for (passed, byte) in passed.iter_mut().zip(block) {
-        *passed = u8::from(test(*byte));
-    }
-    let mut bits = 0;
-    for (index, eight) in passed.as_chunks::<8>().0.iter().enumerate() {
-        // The product moves the lowest bit of byte `n` to bit `56 + n`.
-        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= gathered << (8 * index);
-    }
-    bits
+pub(crate) fn bits<const N: usize>(block: &[u8; N], test: impl Fn(Bytes) -> Bytes) -> u64 {
+    const { assert!(N <= u64::BITS as usize && N.is_multiple_of(SIDE_BY_SIDE)) };
+    let parts = block.as_chunks::<SIDE_BY_SIDE>().0.iter();
+    parts.rev().fold(0, |bits, part| {
+        bits << SIDE_BY_SIDE | u64::from(test(Bytes::new(*part)).to_bitmask())
+    })
+}
+
+/// Which bytes are that one.
+#[inline]
+pub(crate) fn are(bytes: Bytes, byte: u8) -> Bytes {
+    bytes.simd_eq(Bytes::splat(byte))
+}
+
+/// Which bytes lie in a range, ends included; `first` is not greater than `last`.
+#[inline]
+pub(crate) fn within(bytes: Bytes, first: u8, last: u8) -> Bytes {
+    let above = bytes - Bytes::splat(first);
+    above.min(Bytes::splat(last - first)).simd_eq(above)
+}
+
+/// The bytes with the ASCII letters in lower case; some signs become others.
+#[inline]
+pub(crate) fn in_one_case(bytes: Bytes) -> Bytes {
+    bytes | Bytes::splat(0x20)
 }
 
 /// Of the bits of a mask those that begin so many set ones in a row.
@@ -38,11 +58,22 @@ mod tests {
     proptest! {
         #[test]
         fn each_byte_has_its_bit(block in prop::array::uniform32(any::<u8>())) {
-            let found = bits(&block, |byte| byte < 100);
+            let found = bits(&block, |bytes| within(bytes, 0, 99));
             for (index, byte) in block.iter().enumerate() {
                 prop_assert_eq!(found >> index & 1 == 1, *byte < 100);
             }
             prop_assert_eq!(found >> 32, 0);
+        }
+
+        #[test]
+        fn a_range_holds_its_ends(block in prop::array::uniform16(any::<u8>()), one: u8, other: u8) {
+            let (first, last) = (one.min(other), one.max(other));
+            let found = bits(&block, |bytes| within(bytes, first, last));
+            let single = bits(&block, |bytes| are(bytes, first));
+            for (index, byte) in block.iter().enumerate() {
+                prop_assert_eq!(found >> index & 1 == 1, (first..=last).contains(byte));
+                prop_assert_eq!(single >> index & 1 == 1, first == *byte);
+            }
         }
 
         #[test]

@@ -6,8 +6,9 @@
 //! processor looks at several places at a time. Most places are turned down without a
 //! branch that depends on the text, which it could not foresee.
 
-use crate::blocks;
+use crate::blocks::{self, Bytes, are, within};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// How many bytes are the head of a string: the most that it has.
@@ -15,12 +16,17 @@ const SHORT: usize = 3;
 const MIDDLE: usize = 5;
 const LONG: usize = START;
 
-/// The length of a hash: few enough heads share one, and the table stays in the nearest cache.
-const HASH_BITS: u32 = 14;
+/// The length of the hash of a short head: few enough heads share one, and the table stays in the
+/// nearest cache.
+const SHORT_BITS: u32 = 14;
+
+/// The length of the hash of a longer head. There are thousands of them, and one bit for each
+/// value takes as much room as one byte for each short one.
+const LONG_BITS: u32 = 17;
 
 /// The lists of strings are found by the upper bits of the hash: the lists of a few thousand
 /// strings are short.
-const SLOT_BITS: u32 = 12;
+const SLOT_BITS: u32 = 13;
 
 /// What the tables say of a hash: which kinds of strings may begin so. A place with a longer
 /// head has to pass both tables, so that few places pass by chance.
@@ -39,25 +45,71 @@ const HALF: usize = START / 2;
 const PLACES: usize = 8;
 const BLOCK: usize = PLACES + START - 1;
 
-/// How many bytes are searched for the beginnings of words together.
+/// How many bytes are searched for the beginnings of words together, and the bytes that this
+/// takes.
 const WORDS: usize = 64;
+type Window = [u8; WORDS + START];
 
 /// A set of strings to look for.
 pub(crate) struct Needles {
     strings: Vec<Cow<'static, str>>,
     /// By the first bytes, as many as a short head has: marks of all kinds.
     short: Box<Marks>,
-    /// By longer heads: marks of their own kind.
-    heads: Box<Marks>,
+    /// By longer heads, of both lengths: whether a string begins so.
+    heads: Box<Bits>,
     /// The strings of each kind, in the order of the marks.
     slots: [Box<Slots>; KINDS],
     links: Vec<Link>,
-    /// No string begins with a byte greater than this one.
-    last: u8,
+    /// What their first bytes are.
+    firsts: Firsts,
 }
 
-/// What is known of heads by their hash.
-type Marks = [u8; 1 << HASH_BITS];
+/// The first bytes of strings: the ASCII letters and digits, and those in three ranges, of
+/// which the one of ASCII begins behind the blank. What no string begins with may lie in a
+/// range as well; the letters of another script mostly do not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Firsts {
+    last_ascii: u8,
+    others: [(u8, u8); 2],
+}
+
+impl Firsts {
+    fn of<'s>(strings: impl Iterator<Item = &'s [u8]>) -> Firsts {
+        let firsts = strings.filter_map(|string| string.first().copied());
+        let (ascii, others): (BTreeSet<u8>, BTreeSet<u8>) = firsts.partition(u8::is_ascii);
+        let others: Vec<u8> = others.into_iter().collect();
+        // The widest gap parts them.
+        let gap = |at: &usize| others[*at] - others[at - 1];
+        let cut = (1..others.len()).max_by_key(gap).unwrap_or(others.len());
+        let (low, high) = others.split_at(cut);
+        let range = |bytes: &[u8]| match bytes {
+            // No text has this byte.
+            [] => (u8::MAX, u8::MAX),
+            [first, .., last] => (*first, *last),
+            [only] => (*only, *only),
+        };
+        Firsts {
+            last_ascii: ascii.last().map_or(b'!', u8::to_ascii_lowercase),
+            others: [range(low), range(high)],
+        }
+    }
+
+    /// Which bytes a string may begin with, if they are no letters or digits.
+    #[inline]
+    fn are_signs(self, bytes: Bytes) -> Bytes {
+        let [low, high] = self.others;
+        within(bytes, b' ' + 1, self.last_ascii)
+            | within(bytes, low.0, low.1)
+            | within(bytes, high.0, high.1)
+    }
+}
+
+/// What is known of short heads by their hash.
+type Marks = [u8; 1 << SHORT_BITS];
+
+/// One bit for each hash of a longer head.
+type Bits = [u64; (1 << LONG_BITS) / WIDTH];
+const WIDTH: usize = u64::BITS as usize;
 
 /// By the upper bits of a hash: one more than the index of the first link, 0 for none.
 type Slots = [u16; 1 << SLOT_BITS];
@@ -77,22 +129,27 @@ struct Link {
     /// The bits of them that it has.
     mask: u64,
     string: u16,
+    /// In bytes.
+    length: u16,
+    /// Its last byte, in one case.
+    last: u8,
     /// One more than the index of the next link, 0 at the end.
     next: u16,
 }
 
 impl Needles {
-    /// Strings of at least two bytes that do not begin with a blank; others are never
+    /// Strings of two bytes to 64 KiB that do not begin with a blank; others are never
     /// found. There is room for some ten thousand.
     pub(crate) fn new<S: Into<Cow<'static, str>>>(strings: impl IntoIterator<Item = S>) -> Needles {
         let mut needles = Needles {
             strings: strings.into_iter().map(Into::into).collect(),
-            short: Box::new([0; 1 << HASH_BITS]),
-            heads: Box::new([0; 1 << HASH_BITS]),
+            short: Box::new([0; 1 << SHORT_BITS]),
+            heads: Box::new([0; (1 << LONG_BITS) / WIDTH]),
             slots: std::array::from_fn(|_| Box::new([0; 1 << SLOT_BITS])),
             links: Vec::new(),
-            last: 0,
+            firsts: Firsts::default(),
         };
+        needles.firsts = Firsts::of(needles.strings.iter().map(|string| string.as_bytes()));
         // The last one first, so that the lists are in the order of the strings.
         for index in (0..needles.strings.len()).rev() {
             needles.link(index);
@@ -102,7 +159,7 @@ impl Needles {
 
     fn link(&mut self, index: usize) {
         let bytes = self.strings[index].as_bytes();
-        let Ok(string) = u16::try_from(index) else {
+        let (Ok(string), Ok(length)) = (u16::try_from(index), u16::try_from(bytes.len())) else {
             return;
         };
         let missing = START.saturating_sub(bytes.len());
@@ -110,38 +167,40 @@ impl Needles {
             start: start(bytes),
             mask: u64::MAX >> (8 * missing),
             string,
+            length,
+            last: bytes.last().map_or(0, |last| last | CASE),
             next: 0,
         };
-        let head = short_hash(link.start);
-        let (kind, hash) = match *bytes {
+        let short = of_short(link.start);
+        let head = upper(short, SHORT_BITS);
+        let (kind, spread) = match *bytes {
             [a, b] => {
                 // Whatever comes third is a part of the head.
                 for c in 0..=u8::MAX {
-                    self.short[short_hash(start(&[a, b, c]))] |= MAY_BE_PAIR;
+                    self.short[upper(of_short(start(&[a, b, c])), SHORT_BITS)] |= MAY_BE_PAIR;
                 }
-                (PAIRS, pair_hash(link.start))
+                (PAIRS, of_pair(link.start))
             }
             [_, _, _] | [_, _, _, _] => {
                 self.short[head] |= MAY_BE_SHORT;
-                (BY_SHORT, head)
+                (BY_SHORT, short)
             }
             _ if bytes.len() < SHORT => return,
             _ if bytes.len() < LONG => {
-                let hash = long_hash(link.start, MIDDLE);
                 self.short[head] |= MAY_BE_MIDDLE;
-                self.heads[hash] |= MAY_BE_MIDDLE;
-                (BY_MIDDLE, hash)
+                (BY_MIDDLE, of_long(link.start, MIDDLE))
             }
             _ => {
-                let hash = long_hash(link.start, LONG);
                 self.short[head] |= MAY_BE_LONG;
-                self.heads[hash] |= MAY_BE_LONG;
-                (BY_LONG, hash)
+                (BY_LONG, of_long(link.start, LONG))
             }
         };
-        chain(&mut self.slots[kind], &mut self.links, hash, link);
-        let first = bytes.first().map_or(0, u8::to_ascii_lowercase);
-        self.last = self.last.max(first);
+        if matches!(kind, BY_MIDDLE | BY_LONG) {
+            let head = upper(spread, LONG_BITS);
+            self.heads[head / WIDTH] |= 1 << (head % WIDTH);
+        }
+        let slot = upper(spread, SLOT_BITS);
+        chain(&mut self.slots[kind][slot], &mut self.links, link);
     }
 
     /// The length of a string in bytes; the index is that of its place in the set.
@@ -175,7 +234,8 @@ impl Needles {
         let mut marks = [0_u8; PLACES];
         for (place, mark) in marks.iter_mut().enumerate() {
             let start = block.get(place..).and_then(|rest| rest.first_chunk());
-            *mark = self.short[short_hash(start.map_or(0, |start| in_one_case(*start)))];
+            let short = of_short(start.map_or(0, |start| in_one_case(*start)));
+            *mark = self.short[upper(short, SHORT_BITS)];
         }
         u64::from_le_bytes(marks)
     }
@@ -183,11 +243,18 @@ impl Needles {
     /// The kinds of strings that may stand at a place that starts so.
     #[inline]
     fn may_stand(&self, start: u64) -> u8 {
-        self.short[short_hash(start)]
+        self.short[upper(of_short(start), SHORT_BITS)]
             & (MAY_BE_PAIR
                 | MAY_BE_SHORT
-                | self.heads[long_hash(start, MIDDLE)] & MAY_BE_MIDDLE
-                | self.heads[long_hash(start, LONG)] & MAY_BE_LONG)
+                | (self.has_head(start, MIDDLE) * MAY_BE_MIDDLE)
+                | (self.has_head(start, LONG) * MAY_BE_LONG))
+    }
+
+    /// 1 if a string may have that longer head, otherwise 0.
+    #[inline]
+    fn has_head(&self, start: u64, length: usize) -> u8 {
+        let head = upper(of_long(start, length), LONG_BITS);
+        u8::from(self.heads[head / WIDTH] >> (head % WIDTH) & 1 == 1)
     }
 
     /// Hands over every place where a string stands, and its index, but for letters and
@@ -198,50 +265,48 @@ impl Needles {
         text: &[u8],
         mut each: impl FnMut(usize, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut base = 0;
-        while base < text.len() {
-            let mut places = self.beginnings(text, base);
+        let mut goes_on = false;
+        for base in (0..text.len()).step_by(WORDS) {
+            let rest = text.get(base..).unwrap_or_default();
+            let padded;
+            let window = match rest.first_chunk() {
+                Some(window) => window,
+                None => {
+                    padded = in_blanks(rest);
+                    &padded
+                }
+            };
+            let mut places = self.beginnings(window, &mut goes_on);
             while places != 0 {
-                let at = base + places.trailing_zeros() as usize;
+                let at = places.trailing_zeros() as usize;
                 places &= places - 1;
-                let rest = text.get(at..).unwrap_or_default();
-                let here = start(rest);
+                let here = start_in(window, at);
                 let kinds = self.may_stand(here);
                 if kinds != 0 {
+                    let rest = rest.get(at..).unwrap_or_default();
                     for string in self.standing(rest, here, kinds) {
-                        each(at, string)?;
+                        each(base + at, string)?;
                     }
                 }
             }
-            base += WORDS;
         }
         ControlFlow::Continue(())
     }
 
-    /// Where words and signs begin in the block at a place, one bit a byte.
+    /// Where words and signs begin in the first bytes of a window, one bit a byte. `goes_on` says
+    /// whether the byte before belongs to a word, and is told the same of the last byte.
     #[inline]
-    fn beginnings(&self, text: &[u8], at: usize) -> u64 {
-        let rest = text.get(at..).unwrap_or_default();
-        let block = rest.first_chunk::<WORDS>().copied().unwrap_or_else(|| {
-            let mut block = [b' '; WORDS];
-            block
-                .iter_mut()
-                .zip(rest)
-                .for_each(|(to, from)| *to = *from);
-            block
-        });
-        let is_word = |byte: u8| {
-            ((byte | 0x20).wrapping_sub(b'a') < 26)
-                | (byte.wrapping_sub(b'0') < 10)
-                | (byte == b'_')
+    fn beginnings(&self, window: &Window, goes_on: &mut bool) -> u64 {
+        let are_words = |bytes: Bytes| {
+            within(blocks::in_one_case(bytes), b'a', b'z')
+                | within(bytes, b'0', b'9')
+                | are(bytes, b'_')
         };
-        let words = blocks::bits(&block, is_word);
-        let signs = blocks::bits(&block, |byte| {
-            !is_word(byte) & (byte > b' ') & (byte <= self.last)
-        });
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        let goes_on = before.is_some_and(|before| is_word(*before));
-        words & !(words << 1 | u64::from(goes_on)) | signs
+        let block = window.first_chunk::<WORDS>().unwrap_or(&[b' '; WORDS]);
+        let words = blocks::bits(block, are_words);
+        let signs = blocks::bits(block, |bytes| self.firsts.are_signs(bytes)) & !words;
+        let before = std::mem::replace(goes_on, words >> (WORDS - 1) == 1);
+        words & !(words << 1 | u64::from(before)) | signs
     }
 
     /// Whether a string stands at a place.
@@ -280,7 +345,7 @@ impl Needles {
                 };
                 let link = self.links.get(link)?;
                 next = link.next;
-                if (link.start ^ here) & link.mask == 0 && self.is_at(rest, link.string) {
+                if (link.start ^ here) & link.mask == 0 && self.is_at(rest, *link) {
                     return Some(usize::from(link.string));
                 }
             }
@@ -290,19 +355,22 @@ impl Needles {
     /// One more than the index of the first string of a kind that may begin so.
     #[inline]
     fn first_link(&self, start: u64, kind: usize) -> u16 {
-        let hash = match kind {
-            PAIRS => pair_hash(start),
-            BY_SHORT => short_hash(start),
-            BY_MIDDLE => long_hash(start, MIDDLE),
-            _ => long_hash(start, LONG),
+        let spread = match kind {
+            PAIRS => of_pair(start),
+            BY_SHORT => of_short(start),
+            BY_MIDDLE => of_long(start, MIDDLE),
+            _ => of_long(start, LONG),
         };
-        self.slots[kind][slot(hash)]
+        self.slots[kind][upper(spread, SLOT_BITS)]
     }
 
-    fn is_at(&self, rest: &[u8], string: u16) -> bool {
-        let string = self.strings[usize::from(string)].as_bytes();
-        let head = rest.get(..string.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(string))
+    /// Whether the string of a link stands at the beginning of `rest`. Many begin alike, and few
+    /// of them end alike as well.
+    #[inline]
+    fn is_at(&self, rest: &[u8], link: Link) -> bool {
+        let head = rest.get(..usize::from(link.length)).unwrap_or_default();
+        head.last().is_some_and(|last| last | CASE == link.last)
+            && head.eq_ignore_ascii_case(self.strings[usize::from(link.string)].as_bytes())
     }
 
     /// The longest of the strings that stand at a place; of equal ones the first.
@@ -319,11 +387,11 @@ impl Needles {
 
 /// Setting one bit makes the cases of a letter the same, and some signs as well, which
 /// does no harm.
-const ONE_CASE: u64 = 0x2020_2020_2020_2020;
+const CASE: u8 = 0x20;
+const ONE_CASE: u64 = u64::from_le_bytes([CASE; START]);
 
 /// Puts a string before the others of its list.
-fn chain(slots: &mut Slots, links: &mut Vec<Link>, hash: usize, link: Link) {
-    let slot = &mut slots[slot(hash)];
+fn chain(slot: &mut u16, links: &mut Vec<Link>, link: Link) {
     if let Ok(linked) = u16::try_from(links.len() + 1) {
         links.push(Link {
             next: *slot,
@@ -333,32 +401,34 @@ fn chain(slots: &mut Slots, links: &mut Vec<Link>, hash: usize, link: Link) {
     }
 }
 
-/// The hash of two bytes.
+/// A number that is spread over all bits by the first two bytes. Its upper bits are a hash.
 #[inline]
-fn pair_hash(start: u64) -> usize {
-    hash(low_half(start) << 16)
+fn of_pair(start: u64) -> u32 {
+    spread(low_half(start) << 16)
 }
 
-/// The hash of a head of [`SHORT`] bytes.
+/// The same for a head of [`SHORT`] bytes.
 #[inline]
-fn short_hash(start: u64) -> usize {
-    hash(low_half(start) << (8 * (HALF - SHORT)))
+fn of_short(start: u64) -> u32 {
+    spread(low_half(start) << (8 * (HALF - SHORT)))
 }
 
-/// The hash of a head of four to eight bytes.
+/// The same for a head of four to eight bytes.
 #[inline]
-fn long_hash(start: u64, length: usize) -> usize {
-    hash(low_half(start) ^ low_half(start >> (8 * (length - HALF))).rotate_left(9))
+fn of_long(start: u64, length: usize) -> u32 {
+    spread(low_half(start) ^ low_half(start >> (8 * (length - HALF))).rotate_left(9))
 }
 
 /// A product of 32 bits takes some processors half the time of one of 64.
 #[inline]
-fn hash(head: u32) -> usize {
-    (head.wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH_BITS)) as usize
+fn spread(head: u32) -> u32 {
+    head.wrapping_mul(0x9e37_79b1)
 }
 
-fn slot(hash: usize) -> usize {
-    hash >> (HASH_BITS - SLOT_BITS)
+/// A hash of so many bits.
+#[inline]
+fn upper(spread: u32, bits: u32) -> usize {
+    (spread >> (u32::BITS - bits)) as usize
 }
 
 #[inline]
@@ -378,6 +448,26 @@ fn start(bytes: &[u8]) -> u64 {
             .for_each(|(to, from)| *to = *from);
         eight
     }))
+}
+
+/// The last bytes of a text as a window of which the rest is blank.
+fn in_blanks(rest: &[u8]) -> Window {
+    let mut window = [b' '; WORDS + START];
+    window
+        .iter_mut()
+        .zip(rest)
+        .for_each(|(to, from)| *to = *from);
+    window
+}
+
+/// The first eight bytes of a place in the first half of a window, in one case.
+#[inline]
+fn start_in(window: &Window, at: usize) -> u64 {
+    let at = at % WORDS;
+    let eight = window
+        .get(at..at + START)
+        .and_then(|eight| eight.first_chunk());
+    in_one_case(eight.copied().unwrap_or_default())
 }
 
 #[inline]

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::rewritten::Rewritten;
 use super::signals;
+use crate::blocks::{self, within};
 
 /// Letters set apart are undone if there are at least so many.
 const FEWEST_LETTERS: usize = 4;
@@ -69,8 +70,9 @@ fn hyphens(folded: &str) -> impl Iterator<Item = Range<usize>> {
 const LOOK: usize = 8;
 /// Of a run of letters set apart, one of the looks sees nothing else.
 const STEP: usize = SHORTEST_RUN + 1 - LOOK;
-/// The looks that begin within so many bytes are made together.
+/// The looks that begin within so many bytes are made together, and see so many.
 const BLOCK: usize = 64;
+const WINDOW: usize = 80;
 
 /// Whether there is a run of letters set apart. Prose has two letters in a row within
 /// any eight bytes, but for a few places, which are looked at more closely.
@@ -84,26 +86,31 @@ fn has_letters_apart(bytes: &[u8]) -> bool {
                 .any(|start| run_of_letters(bytes, start).count() >= FEWEST_LETTERS)
     };
     (0..bytes.len()).step_by(BLOCK).any(|block| {
-        let looks = bytes.get(block..block + BLOCK + LOOK);
-        !looks.is_some_and(all_see_words) && (block..block + BLOCK).step_by(STEP).any(is_apart)
+        let window = bytes.get(block..).and_then(|rest| rest.first_chunk());
+        !window.is_some_and(all_see_words) && (block..block + BLOCK).step_by(STEP).any(is_apart)
     })
 }
 
-/// Whether each of the looks of a block sees two lower case letters in a row; the compiler
-/// tests many bytes at once.
-fn all_see_words(block: &[u8]) -> bool {
-    let mut pairs = [0_u8; BLOCK + LOOK];
-    let letters = block.iter().map(u8::is_ascii_lowercase);
-    let next = letters.clone().skip(1);
-    for (pair, (letter, next)) in pairs.iter_mut().zip(letters.zip(next)) {
-        *pair = u8::from(letter & next);
-    }
-    (0..BLOCK).step_by(STEP).fold(true, |all, at| {
-        let look = pairs.get(at..).and_then(|rest| rest.first_chunk::<LOOK>());
-        // What the last byte begins ends outside of the look.
-        let seen = look.map_or(0, |look| u64::from_le_bytes(*look) << 8);
-        all & (seen != 0)
-    })
+/// Whether each of the looks that begin in a block, which is a part of the window, sees two
+/// lower case letters in a row.
+fn all_see_words(window: &[u8; WINDOW]) -> bool {
+    /// One bit for each look.
+    const LOOKS: u64 = u64::MAX / ((1 << STEP) - 1);
+    let (block, rest) = window.split_at(BLOCK);
+    let letters = |bytes| within(bytes, b'a', b'z');
+    let block = block
+        .first_chunk()
+        .map_or(0, |block: &[u8; BLOCK]| blocks::bits(block, letters));
+    let rest = rest
+        .first_chunk()
+        .map_or(0, |rest: &[u8; WINDOW - BLOCK]| blocks::bits(rest, letters));
+    let letters = u128::from(block) | u128::from(rest) << BLOCK;
+    // What the last byte of a look begins ends outside of it, so seven of eight count.
+    let pairs = letters & letters >> 1;
+    let two = pairs | pairs >> 1;
+    let four = two | two >> 2;
+    let seven = four | four >> 3;
+    u128::from(LOOKS) & !seven == 0
 }
 
 /// Whether two letters or digits stand in a row.

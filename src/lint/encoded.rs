@@ -67,11 +67,12 @@ const SHORTEST_RUN: usize = 24;
 /// for people, which nobody hides by turning it round.
 const LONGEST_TURNED: usize = 64 * 1024;
 
-/// The encoded parts of `text`. `definition` adds rot13 and reversed writing.
-pub(crate) fn parts(text: &str, definition: bool) -> Vec<Part> {
+/// The encoded parts of `text`. `first_run` is where the first long run of key characters
+/// begins, if there is one; `definition` adds rot13 and reversed writing.
+pub(crate) fn parts(text: &str, first_run: Option<usize>, definition: bool) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut chunks = String::new();
-    for run in runs(text) {
+    for run in runs(text, first_run.unwrap_or(text.len())) {
         let token = text.get(run.clone()).unwrap_or_default();
         if let Some(decoded) = decode_hex(token) {
             parts.push(Part {
@@ -149,7 +150,7 @@ fn inside(parts: &[Part]) -> Vec<Part> {
             .iter()
             .filter(|part| !part.encoding.covers_whole_text())
         {
-            for run in runs(&part.decoded) {
+            for run in runs(&part.decoded, 0) {
                 let token = part.decoded.get(run).unwrap_or_default();
                 let decoded = decode_hex(token)
                     .or_else(|| decode_base64(token).and_then(|bytes| readable(&bytes)));
@@ -166,10 +167,10 @@ fn inside(parts: &[Part]) -> Vec<Part> {
     found
 }
 
-/// Runs of base64 characters that are long enough to hold a sentence, with their padding.
-fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
+/// Runs of base64 characters that are long enough to hold a sentence, with their padding, from
+/// a place on.
+fn runs(text: &str, mut from: usize) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    let mut from = 0;
     std::iter::from_fn(move || {
         let run = next_run(bytes, from, SHORTEST_RUN)?;
         from = run.end;
@@ -443,7 +444,7 @@ mod tests {
     use super::*;
 
     fn decoded(text: &str, definition: bool) -> Vec<String> {
-        parts(text, definition)
+        parts(text, Some(0), definition)
             .into_iter()
             .map(|part| part.decoded)
             .collect()

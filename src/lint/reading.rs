@@ -9,7 +9,7 @@ use super::run::Context;
 use super::signals::{self, Signal, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
 use crate::cassette::place::Identity;
-use crate::secrets::{self, Entropy, Place, Secret, TextContext, conceal};
+use crate::secrets::{self, Entropy, Place, Secret, TextContext, conceal, prefilter};
 use crate::wire::json::decode;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -63,13 +63,14 @@ pub(crate) struct Reading<'a> {
     signals: OnceCell<Vec<Signal>>,
     secrets: OnceCell<Vec<Secret>>,
     hidden: OnceCell<Vec<Hidden>>,
+    first_run: OnceCell<Option<usize>>,
     identity: OnceCell<Identity>,
     unshown: OnceCell<Vec<Range<usize>>>,
 }
 
 /// How much of a long text is read for signals at a time, in bytes. Words that
 /// belong together stand closer than [`OVERLAP`].
-const WINDOW: usize = 4096;
+const WINDOW: usize = 8192;
 const OVERLAP: usize = 512;
 
 impl<'a> Reading<'a> {
@@ -82,6 +83,7 @@ impl<'a> Reading<'a> {
             signals: OnceCell::new(),
             secrets: OnceCell::new(),
             hidden: OnceCell::new(),
+            first_run: OnceCell::new(),
             identity: OnceCell::new(),
             unshown: OnceCell::new(),
         }
@@ -145,6 +147,12 @@ impl<'a> Reading<'a> {
         self.hidden.get_or_init(|| invisible::scan(self.value()))
     }
 
+    /// Where the first long run of key characters begins.
+    pub(crate) fn first_run(&self) -> Option<usize> {
+        let find = || prefilter::first_run(self.value());
+        *self.first_run.get_or_init(find)
+    }
+
     /// The secrets in the text.
     pub(crate) fn secrets(&self) -> &[Secret] {
         self.secrets
@@ -170,13 +178,16 @@ impl<'a> Reading<'a> {
         let key = self.text.key.map_or("", |key| key.of(self.source));
         let name = decode(key);
         let name = self.text.stands_for.unwrap_or(&name);
-        let may_hold = |text: &str| secrets::prefilter::may_hold_secret(text, entropy.min_length);
+        let may_hold = |text: &str| prefilter::may_hold_secret(text, entropy.min_length);
         let context = TextContext {
             name,
             place: self.place(),
         };
         // The name alone can make a short and plain value a secret.
-        let mut found = if may_hold(self.value()) || may_hold(name) {
+        let first_run = || self.first_run();
+        let value_may =
+            prefilter::may_hold_secret_with(self.value(), entropy.min_length, first_run);
+        let mut found = if value_may || may_hold(name) {
             secrets::scan(self.value(), entropy, context)
         } else {
             Vec::new()

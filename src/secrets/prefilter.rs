@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::context::KEY_KINDS;
+use super::encoded::SHORTEST;
 use super::shapes::{self, Prefix};
-use crate::blocks;
+use crate::blocks::{self, Bytes, are, within};
 use crate::needles::Needles;
 
 /// How far behind a prefix the character that its shape cannot do without may stand.
@@ -71,9 +72,26 @@ pub(super) fn hits(text: &str) -> impl Iterator<Item = Hit> {
 /// Raw JSON may be asked about as a whole unless it holds a backslash: escapes can
 /// spell a telling name so that it is not seen.
 pub(crate) fn may_hold_secret(text: &str, min_length: usize) -> bool {
-    // Encoded text is looked into from the usual length on even where entropy is off.
-    let length = min_length.min(super::encoded::SHORTEST);
-    next_run(text.as_bytes(), 0, length).is_some() || hits(text).next().is_some()
+    may_hold_secret_with(text, min_length, || first_run(text))
+}
+
+/// The same for who remembers the [`first_run`].
+pub(crate) fn may_hold_secret_with(
+    text: &str,
+    min_length: usize,
+    first_run: impl FnOnce() -> Option<usize>,
+) -> bool {
+    let run = match min_length < SHORTEST {
+        true => next_run(text.as_bytes(), 0, min_length).map(|run| run.start),
+        false => first_run(),
+    };
+    run.is_some() || hits(text).next().is_some()
+}
+
+/// Where the first run of key characters begins that is long enough to be looked into: encoded
+/// text is, from the usual length on, even where entropy is off.
+pub(crate) fn first_run(text: &str) -> Option<usize> {
+    next_run(text.as_bytes(), 0, SHORTEST).map(|run| run.start)
 }
 
 /// Whether a name holds a stem.
@@ -89,7 +107,7 @@ pub(crate) fn next_run(bytes: &[u8], from: usize, min_length: usize) -> Option<R
     while min_length <= LANES / 2
         && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<LANES>())
     {
-        let runs = blocks::runs(blocks::bits(block, is_key_byte), min_length);
+        let runs = blocks::runs(blocks::bits(block, are_key_bytes), min_length);
         if runs != 0 {
             let start = at + runs.trailing_zeros() as usize;
             return Some(start..run_end(bytes, start));
@@ -142,6 +160,17 @@ pub(super) fn is_key_byte(byte: u8) -> bool {
         | (byte == b'_')
 }
 
+/// Which bytes are key bytes.
+#[inline]
+fn are_key_bytes(bytes: Bytes) -> Bytes {
+    within(blocks::in_one_case(bytes), b'a', b'z')
+        // The slash stands before the digits.
+        | within(bytes, b'/', b'9')
+        | are(bytes, b'+')
+        | are(bytes, b'-')
+        | are(bytes, b'_')
+}
+
 /// Whether a byte can go on after the prefix of a key.
 pub(super) fn continues(byte: u8) -> bool {
     is_key_byte(byte) || matches!(byte, b'.' | b'=')
@@ -162,11 +191,17 @@ impl Search {
         let places = std::iter::from_fn(move || {
             let start = self.needles.next_place(bytes, from)?;
             // What lies inside a longer string is not looked for again.
-            let longest = self.needles.longest_at(bytes, start)?;
-            from = start + self.needles.length(longest);
+            let lengths = self.needles.at(bytes, start);
+            from = start + lengths.map(|string| self.length(string)).max()?;
             Some(start)
         });
         places.flat_map(move |start| self.hits_at(text, start))
+    }
+
+    /// How many bytes of a string are the stem or prefix.
+    fn length(&self, string: usize) -> usize {
+        let prefix = self.prefixes.get(string).copied().flatten();
+        prefix.map_or_else(|| self.needles.length(string), |prefix| prefix.text.len())
     }
 
     /// A string speaks for the shorter ones that it begins with: `sk-ant-` for `sk-`,
@@ -176,7 +211,7 @@ impl Search {
             .at(text.as_bytes(), start)
             .filter_map(move |string| {
                 let prefix = self.prefixes.get(string).copied().flatten();
-                let end = start + self.needles.length(string);
+                let end = start + self.length(string);
                 let fits = prefix.is_none_or(|prefix| prefix.fits(text, start, end));
                 let shape = prefix.map(|prefix| prefix.shape);
                 fits.then_some(Hit { start, end, shape })
@@ -209,8 +244,23 @@ fn strings() -> impl Iterator<Item = (Cow<'static, str>, Option<Prefix>)> {
     let keys = KEY_KINDS.iter().flat_map(|kind| {
         ["", "_", "-", " ", "."].map(|joint| Cow::Owned(format!("{kind}{joint}key")))
     });
-    let prefixes = shapes::prefixes().map(|prefix| (Cow::Borrowed(prefix.text), Some(prefix)));
+    let prefixes = shapes::prefixes().flat_map(|prefix| {
+        let beginnings = beginnings(prefix).into_iter();
+        beginnings.map(move |string| (string, Some(prefix)))
+    });
     stems.chain(keys).map(|stem| (stem, None)).chain(prefixes)
+}
+
+/// What to look for to find a prefix. Two letters stand everywhere in prose, but not before
+/// all that can go on after them, so the next byte is looked for as well.
+fn beginnings(prefix: Prefix) -> Vec<Cow<'static, str>> {
+    if prefix.text.len() > 2 || prefix.follow == 0 {
+        return vec![Cow::Borrowed(prefix.text)];
+    }
+    // Needles are found in any case.
+    let next = (b' '..0x7f).filter(|byte| continues(*byte) && !byte.is_ascii_uppercase());
+    next.map(|byte| Cow::Owned(format!("{}{}", prefix.text, char::from(byte))))
+        .collect()
 }
 
 #[cfg(test)]

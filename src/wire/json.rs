@@ -7,7 +7,7 @@
 //! a `\uXXXX` escape may be half of a surrogate pair, because real servers that
 //! cut a string send such escapes.
 
-use crate::blocks;
+use crate::blocks::{self, Bytes, are, within};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -370,23 +370,62 @@ impl<'a> Scanner<'a> {
 
     /// Consumes a string, quotes included, and tells whether it holds an escape.
     fn string(&mut self) -> Result<bool, SyntaxError> {
+        /// After so many blocks without a mark, a search in larger steps is faster.
+        const PLAIN: usize = 4;
         self.at += 1;
         let mut escaped = false;
+        // Most strings are short.
+        if self.block_of_string::<SHORT>(&mut escaped)? {
+            return Ok(escaped);
+        }
+        let mut plain = 0;
         loop {
-            self.at = string_stop(self.bytes, self.at);
+            let at = self.at;
+            if self.block_of_string::<LONG>(&mut escaped)? {
+                return Ok(escaped);
+            }
+            plain = if self.at == at + LONG { plain + 1 } else { 0 };
+            if plain >= PLAIN {
+                self.at = string_stop(self.bytes, self.at);
+            }
+        }
+    }
+
+    /// Goes on in a string to the end of a block, or of an escape that begins in it; tells
+    /// whether the string ended.
+    #[inline]
+    fn block_of_string<const N: usize>(&mut self, escaped: &mut bool) -> Result<bool, SyntaxError> {
+        let from = self.at;
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        let padded;
+        let (block, length) = match rest.first_chunk::<N>() {
+            Some(block) => (block, N),
+            None => {
+                padded = with_stops::<N>(rest);
+                (&padded, rest.len())
+            }
+        };
+        let mut stops = blocks::bits(block, stop_string);
+        while stops != 0 {
+            self.at = from + stops.trailing_zeros() as usize;
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(escaped);
+                    return Ok(true);
                 }
                 Some(b'\\') => {
-                    escaped = true;
+                    *escaped = true;
                     self.escape()?;
                 }
                 Some(byte) => return Err(self.error(Problem::ControlInString(byte))),
                 None => return Err(self.error(Problem::End)),
             }
+            // What the escape took is done with.
+            let taken = u32::try_from(self.at - from).unwrap_or(u64::BITS);
+            stops &= u64::MAX.checked_shl(taken).unwrap_or(0);
         }
+        self.at = self.at.max(from + length);
+        Ok(false)
     }
 
     fn escape(&mut self) -> Result<(), SyntaxError> {
@@ -497,18 +536,29 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// How many bytes of a string are looked at together: at first, and later on.
+const SHORT: usize = 32;
+const LONG: usize = 64;
+
+/// Which bytes of a string end it, begin an escape, or cannot stand there.
+#[inline]
+fn stop_string(bytes: Bytes) -> Bytes {
+    are(bytes, b'"') | are(bytes, b'\\') | within(bytes, 0, 0x1f)
+}
+
+/// The last bytes of a text as a block. What follows them stops a string.
+fn with_stops<const N: usize>(rest: &[u8]) -> [u8; N] {
+    let mut block = [0; N];
+    block
+        .iter_mut()
+        .zip(rest)
+        .for_each(|(to, from)| *to = *from);
+    block
+}
+
 /// The first quote, backslash or control byte at or after `at`, or the end.
 fn string_stop(bytes: &[u8], at: usize) -> usize {
-    const LANES: usize = 32;
     let rest = bytes.get(at..).unwrap_or_default();
-    // Most strings are short, and those that are not are searched in larger steps.
-    if let Some(block) = rest.first_chunk::<LANES>() {
-        let stops = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
-        let found = blocks::bits(block, stops);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize;
-        }
-    }
     let mark = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
     let plain = rest.get(..mark).unwrap_or_default();
     let least = plain.iter().fold(u8::MAX, |least, byte| least.min(*byte));

@@ -1,8 +1,9 @@
 //! The part of folding that needs no table: ASCII, many bytes at a time.
 
 use super::glyph::Role;
+use crate::blocks::{self, Bytes, are, within};
 
-/// Bytes that the compiler compares at once.
+/// Bytes that are compared at once.
 const LANES: usize = 16;
 
 /// Whether [`fold`] is all that `text` needs.
@@ -100,23 +101,34 @@ pub(super) fn copyable(bytes: &[u8], after_space: bool) -> usize {
     }
 }
 
-/// Skips blocks in which nothing can end a run; the compiler turns the inner
-/// loop into vector compares.
+/// Skips blocks in which nothing can end a run.
 fn skip_blocks(bytes: &[u8], from: usize) -> usize {
     let mut len = from;
-    while let Some(block) = bytes.get(len..=len + LANES) {
-        let pairs = block.iter().zip(block.iter().skip(1)).take(LANES);
-        let any = pairs.fold(false, |any, (byte, next)| {
-            any | !(0x20..=0x7e).contains(byte)
-                | ((*byte == b' ') & (*next == b' '))
-                | breaks_before(*byte, *next)
-        });
-        if any {
+    while let Some(block) = block_at(bytes, len)
+        && let Some(next) = block_at(bytes, len + 1)
+    {
+        let spaces = are(block, b' ') & are(next, b' ');
+        let others = !within(block, 0x20, 0x7e);
+        if (others | spaces | break_before(block, next)).any() {
             break;
         }
         len += LANES;
     }
     len
+}
+
+fn block_at(bytes: &[u8], at: usize) -> Option<Bytes> {
+    let rest = bytes.get(at..)?;
+    rest.first_chunk::<LANES>().map(|block| Bytes::new(*block))
+}
+
+/// [`breaks_before`] for each byte of a block and the one behind it.
+#[inline]
+fn break_before(bytes: Bytes, next: Bytes) -> Bytes {
+    let lower = blocks::in_one_case(next);
+    let references = are(next, b'#') | within(lower, b'a', b'z');
+    let escapes = are(lower, b'u') | are(lower, b'x');
+    are(bytes, b'&') & references | are(bytes, b'\\') & escapes
 }
 
 /// Whether two bytes may start an escape.

@@ -28,7 +28,7 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let definition = surface.is_definition() || surface == Surface::ServerRequest;
-    for part in encoded::parts(reading.value(), definition) {
+    for part in encoded::parts(reading.value(), reading.first_run(), definition) {
         let signals = signals_of(&part.decoded, false);
         // What reading the text as it stands finds already is not hidden by an encoding.
         let plain = |kind| {
