@@ -327,6 +327,40 @@ fn compare() {
             time
         },
     );
+    let ours = all
+        .iter()
+        .find(|contestant| contestant.name == "record")
+        .expect("ours");
+    let lost = lost_by_kills(ours, folder.path(), 20);
+    println!("\nOf 20 recordings that were killed, the oldest answer lost was {lost:.0} ms old.");
+}
+
+/// The age of the oldest answer that is not in what a recording leaves behind when it is killed,
+/// in milliseconds: the most of so many kills, at moments of a session of a call a millisecond.
+fn lost_by_kills(record: &Contestant, folder: &std::path::Path, kills: u64) -> f64 {
+    let partial = folder.join("c.mcp.json.partial");
+    let ages = (0..kills).map(|kill| {
+        let mut session = Session::cold(&record.command);
+        let mut received = Vec::new();
+        // Spread over the period in which the recorder writes, whatever that is.
+        let end = Instant::now() + Duration::from_millis(500 + 37 * kill % 250);
+        while Instant::now() < end {
+            session.ask(0);
+            received.push(Instant::now());
+            thread::sleep(Duration::from_millis(1));
+        }
+        session.process.kill().expect("it runs");
+        let killed = Instant::now();
+        session.process.wait().expect("its end");
+        let kept = std::fs::read_to_string(&partial).expect("what it left");
+        std::fs::remove_file(&partial).expect("a file of ours");
+        // Each answer has one result.
+        let kept = kept.matches("\"result\"").count();
+        received
+            .get(kept)
+            .map_or(0.0, |lost| (killed - *lost).as_secs_f64() * 1e3)
+    });
+    ages.fold(0.0, f64::max)
 }
 
 fn names(all: &[Contestant]) -> String {
