@@ -3,25 +3,24 @@
 //! This is the only user of clap. Arguments become the typed options of one
 //! command, without effects; what clap refuses is told in our own form.
 
+use self::output::OutputArgs;
 use self::record::RecordArgs;
 use self::redaction::{RedactArgs, RedactionCheckArgs};
 use self::serve::ServeArgs;
-use crate::command::{
-    self, Context, Exit, Outcome, Output, PolicyFrom, Shared, without_old_commands,
-};
+use crate::command::{self, Context, Outcome, PolicyFrom, Shared};
 use crate::config::{Check, LintFlags, valid_min_bits, valid_min_length};
 use crate::finding::Severity;
 use crate::report::catalogue;
-use crate::report::{Format, visible};
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use std::ffi::{OsStr, OsString};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 mod examples;
+mod output;
+mod pages;
 mod record;
 mod redaction;
+mod refusal;
 mod serve;
 
 /// Runs the command line `argv`, the program's name included.
@@ -36,7 +35,7 @@ pub fn run(
     let argv: Vec<OsString> = argv.into_iter().collect();
     let cli = match Cli::try_parse_from(&argv) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, &argv, context),
+        Err(error) => return refusal::refused(&error, &argv, context),
     };
     let shared = cli.shared.options();
     match cli.command {
@@ -62,7 +61,8 @@ pub fn run(
             let known: Vec<&str> = catalogue().map(|rule| rule.id).collect();
             command::explain::run(&rule, page, &known)
         }
-        Command::Completions { shell } => completions(shell),
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man { command } => pages::man(command.as_deref()),
     }
 }
 
@@ -77,7 +77,7 @@ pub fn run(
         file that you commit. `record` writes it and `serve` answers from it; the other commands \
         read it: what in it is hostile, what moved since the last version, and what is in there \
         at all.",
-    after_help = "mcp-cassette COMMAND --help explains a command with examples.",
+    help_template = examples::SCREEN,
     after_long_help = examples::TOP,
     max_term_width = 100,
     disable_help_subcommand = true
@@ -105,51 +105,51 @@ struct SharedArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Scan cassettes for what is hostile in them (exit 4 on findings)
+    /// Stand between client and server, and write down what passes
+    ///
+    /// Give your client this command in place of the server's. Every byte is passed on as it
+    /// is; a copy of it, scrubbed of secrets and personal data, becomes the cassette.
+    Record(Box<RecordArgs>),
+    /// Answer a client from a cassette (exit 3: unknown request)
+    ///
+    /// Give your client this command in place of the server's. A request is answered as the same
+    /// one was when it was recorded; one that was not recorded is an error that says what is
+    /// nearest.
+    Serve(Box<ServeArgs>),
+    /// The whole gate: lint, what moved since the base, redaction
+    ///
+    /// Looks for cassettes in the working tree and on the base side, so that renamed and
+    /// deleted ones show too, and gives one verdict. On GitHub Actions and under pre-commit
+    /// the base is found by itself.
+    Check(CheckArgs),
+    /// Find what is hostile or secret in cassettes (exit 4)
     ///
     /// Recorded tool definitions and results are text that a third party wrote and that ends
     /// in the context of a model. This reads all of it and reports injected instructions,
     /// hidden characters, definitions that drifted from a baseline, leaked secrets and more.
     /// `explain RULE` tells about each rule.
     Lint(LintArgs),
-    /// The whole gate: lint, what moved since the base, and what redaction left behind
-    ///
-    /// Looks for cassettes in the working tree and on the base side, so that renamed and
-    /// deleted ones show too, and gives one verdict. On GitHub Actions and under pre-commit
-    /// the base is found by itself.
-    Check(CheckArgs),
-    /// Compare two cassettes (exit 5 when they differ)
+    /// Compare two cassettes (exit 5: they differ)
     ///
     /// Compares metadata, how often each method is used, the tools, prompts, resources and
     /// instructions that the server offers, and the order of requests. Ids, times and sequence
     /// numbers are never compared, so recording the same session again differs in nothing.
     Diff(DiffArgs),
-    /// Check that cassettes were scrubbed of secrets and personal data (exit 4 if not)
+    /// Find what should have been scrubbed from cassettes (exit 4)
     ///
     /// A manifest in the cassette says which redaction rules were applied. This applies them
     /// again, and the bundled ones, and reports what they still find. With a profile it also
     /// fails on a cassette whose manifest is missing or names another one.
     RedactionCheck(RedactionCheckArgs),
-    /// Take secrets and personal data out of existing cassettes
+    /// Take secrets and personal data out of cassettes
     ///
     /// Values under telling names (`token`, `password`, `x-api-key`) become REDACTED, addresses,
     /// numbers and keys in text become markers such as `<EMAIL>_d82504dac960`: the same value gets
     /// the same marker, so that the recording still replays. Everything else keeps its bytes.
     Redact(RedactArgs),
-    /// Record a session: run a server for a client, and write down what passes
-    ///
-    /// Give your client this command in place of the server's. Every byte is passed on as it
-    /// is; a copy of it, scrubbed of secrets and personal data, becomes the cassette.
-    Record(Box<RecordArgs>),
-    /// Serve a cassette as the server that it was recorded from (exit 3 on unmatched requests)
-    ///
-    /// Give your client this command in place of the server's. A request is answered as the same
-    /// one was when it was recorded; one that was not recorded is an error that says what is
-    /// nearest.
-    Serve(Box<ServeArgs>),
     /// Show what is in a cassette
     Inspect(InspectArgs),
-    /// Explain a rule: what it means, an example, how to fix or accept it
+    /// Explain a rule: what it means, how to fix or accept it
     Explain {
         /// The id of the rule, as reports show it: R001; without one, all rules are listed
         rule: Option<String>,
@@ -159,6 +159,12 @@ enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Print a man page
+    #[command(after_long_help = examples::MAN)]
+    Man {
+        /// The command that the page is about; without one, the program
+        command: Option<String>,
     },
 }
 
@@ -313,27 +319,6 @@ struct InspectArgs {
     format: InspectFormat,
 }
 
-#[derive(Args)]
-#[command(next_help_heading = "Output options")]
-struct OutputArgs {
-    /// Write a report in this format to standard output, or to a file (repeatable):
-    /// full, text, json, github, sarif or markdown, as in json=report.json
-    ///
-    /// full shows the lines of the file with a caret under each finding and is the default on
-    /// a terminal; text is one stable line a finding and the default otherwise; json has frozen
-    /// member names; github writes workflow commands that annotate a pull request; sarif is for
-    /// code scanning; markdown is a job summary.
-    #[arg(long = "output", value_name = "FORMAT[=FILE]",
-        value_parser = OsStringValueParser::new().try_map(|value| parse_output(&value)))]
-    outputs: Vec<Output>,
-    /// The same as --output FORMAT
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
-    /// After the report, annotations for this service
-    #[arg(long, value_name = "SERVICE")]
-    annotate: Option<Annotate>,
-}
-
 #[derive(Clone, Copy, ValueEnum)]
 enum Color {
     Auto,
@@ -360,25 +345,10 @@ enum CheckName {
     Redaction,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum FormatName {
-    Full,
-    Text,
-    Json,
-    Github,
-    Sarif,
-    Markdown,
-}
-
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum InspectFormat {
     Text,
     Json,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Annotate {
-    Github,
 }
 
 impl SharedArgs {
@@ -504,72 +474,6 @@ impl InspectArgs {
     }
 }
 
-impl OutputArgs {
-    /// All reports that were asked for, annotations last.
-    fn all(self) -> Vec<Output> {
-        let printed = |format| Output { format, path: None };
-        let mut outputs: Vec<Output> = Vec::new();
-        outputs.extend(self.format.map(|name| printed(name.format())));
-        outputs.extend(self.outputs);
-        outputs.extend(
-            self.annotate
-                .map(|Annotate::Github| printed(Format::Github)),
-        );
-        outputs
-    }
-}
-
-impl FormatName {
-    fn format(self) -> Format {
-        match self {
-            FormatName::Full => Format::Full,
-            FormatName::Text => Format::Text,
-            FormatName::Json => Format::Json,
-            FormatName::Github => Format::Github,
-            FormatName::Sarif => Format::Sarif,
-            FormatName::Markdown => Format::Markdown,
-        }
-    }
-}
-
-/// `FORMAT` or `FORMAT=FILE`; the file may have any name, also one that is not UTF-8.
-fn parse_output(value: &OsStr) -> Result<Output, String> {
-    let bytes = value.as_encoded_bytes();
-    let (name, path) = match bytes.iter().position(|byte| *byte == b'=') {
-        None => (bytes, None),
-        Some(at) => {
-            let (name, rest) = bytes.split_at(at);
-            (name, Some(rest.get(1..).unwrap_or_default()))
-        }
-    };
-    let name = String::from_utf8_lossy(name);
-    let format = FormatName::from_str(&name, false)
-        .map_err(|_| {
-            format!("the formats are full, text, json, github, sarif and markdown, not '{name}'")
-        })?
-        .format();
-    let path = match path {
-        None => None,
-        Some([]) => return Err(format!("there is no file name after '{name}='")),
-        Some(path) => Some(os_string(path)?),
-    };
-    Ok(Output { format, path })
-}
-
-#[cfg(unix)]
-fn os_string(bytes: &[u8]) -> Result<PathBuf, String> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
-}
-
-#[cfg(not(unix))]
-fn os_string(bytes: &[u8]) -> Result<PathBuf, String> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(PathBuf::from(text)),
-        Err(_) => Err("the file name is not valid Unicode".to_owned()),
-    }
-}
-
 fn min_bits(value: &str) -> Result<f64, String> {
     let bits = value.parse().unwrap_or(f64::NAN);
     valid_min_bits(bits).map_err(str::to_owned)
@@ -580,124 +484,13 @@ fn min_length(value: &str) -> Result<usize, String> {
     valid_min_length(length).map_err(str::to_owned)
 }
 
-fn completions(shell: clap_complete::Shell) -> Outcome {
-    let mut outcome = Outcome::new("completions");
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "mcp-cassette", &mut script);
-    outcome.stdout = String::from_utf8_lossy(&script).into_owned();
-    outcome
-}
-
-/// What clap answers instead of options: help, the version, or a refusal.
-fn refused(error: &clap::Error, argv: &[OsString], context: &Context) -> Outcome {
-    let command = command_of(argv);
-    let mut outcome = Outcome::new(command.unwrap_or_default());
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
-        let text = error.render();
-        outcome.stdout = if context.color && context.terminal {
-            text.ansi().to_string()
-        } else {
-            text.to_string()
-        };
-        return outcome;
-    }
-    let prefix = match command {
-        Some(command) => format!("mcp-cassette {command}: "),
-        None => "mcp-cassette: ".to_owned(),
-    };
-    outcome.stderr = without_old_commands(&format!("{prefix}{}", refusal(error, argv)));
-    outcome.exit = Exit::CouldNotRun;
-    outcome
-}
-
-/// The subcommand on a command line that may be wrong otherwise.
-fn command_of(argv: &[OsString]) -> Option<&'static str> {
-    const NAMES: [&str; 10] = [
-        "record",
-        "serve",
-        "check",
-        "lint",
-        "diff",
-        "redaction-check",
-        "redact",
-        "inspect",
-        "explain",
-        "completions",
-    ];
-    argv.iter()
-        .skip(1)
-        .find_map(|arg| NAMES.into_iter().find(|name| arg == name))
-}
-
-/// clap's message without its `error: `, the hints below it indented.
-fn refusal(error: &clap::Error, argv: &[OsString]) -> String {
-    let rendered = error.render().to_string();
-    let text = match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            format!("a command is missing\n{rendered}")
-        }
-        ErrorKind::ArgumentConflict => conflict(error).unwrap_or(rendered),
-        _ => rendered,
-    };
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // An argument with a line break in it would begin a line of its own.
-    let odd = |arg: &OsString| arg.to_string_lossy().contains(|c: char| c.is_control());
-    if argv.iter().any(odd) {
-        let flat = text.trim_end().replace('\n', " ");
-        return format!("{}\n", visible(&flat));
-    }
-    let mut told = String::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        if !told.is_empty() && !line.starts_with(' ') {
-            told.push_str("  ");
-        }
-        told.push_str(&visible(line));
-        told.push('\n');
-    }
-    told
-}
-
-/// Two options that exclude each other, in the words that scripts look for.
-fn conflict(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::ArgumentConflict {
-        return None;
-    }
-    let name = |kind| match error.get(kind) {
-        Some(ContextValue::String(name)) => Some(name.clone()),
-        Some(ContextValue::Strings(names)) => Some(names.join("', '")),
-        _ => None,
-    };
-    let (one, other) = (name(ContextKind::InvalidArg)?, name(ContextKind::PriorArg)?);
-    (one != other).then(|| {
-        format!(
-            "'{one}' is not allowed with argument '{other}'\n\
-             For more information, try '--help'."
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory as _;
 
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn an_output_is_a_format_and_perhaps_a_file() {
-        let parse = |text: &str| parse_output(OsStr::new(text));
-        let json = |path: Option<&str>| Output {
-            format: Format::Json,
-            path: path.map(PathBuf::from),
-        };
-        assert_eq!(parse("json"), Ok(json(None)));
-        assert_eq!(parse("json=a=b.json"), Ok(json(Some("a=b.json"))));
-        assert!(parse("json=").is_err());
-        assert!(parse("xml").is_err());
     }
 }

@@ -1,6 +1,23 @@
 //! What stands below the long help: command lines to start from, and why.
 
-/// Below `mcp-cassette --help`.
+/// `mcp-cassette --help`, at most 24 lines of 80 columns. The options are those of every
+/// command, whose help describes them.
+pub(super) const SCREEN: &str = "\
+Record MCP sessions, replay them in tests, and gate them in CI
+
+  mcp-cassette record --cassette a.mcp.json -- npx -y a-server  (or --url URL)
+  mcp-cassette serve a.mcp.json     the same for the client, without the server
+  mcp-cassette check --base main    would this branch pass the gate?
+
+Commands:
+{subcommands}
+
+Options: -h/--help, after a command too, with examples; -V/--version;
+         -q/--quiet, -v/--verbose, --color auto|always|never
+Exit codes: 0 all is well, 2 it could not run, 3 a request was not recorded,
+            4 findings, 5 differences; COMMAND --help lists all of its own";
+
+/// Below the man page of the program.
 pub(super) const TOP: &str = "\
 Examples:
   mcp-cassette record --cassette session.mcp.json -- npx -y some-server
@@ -190,3 +207,9 @@ Examples:
   mcp-cassette completions bash > ~/.local/share/bash-completion/completions/mcp-cassette
   mcp-cassette completions zsh > ~/.zfunc/_mcp-cassette
   mcp-cassette completions fish > ~/.config/fish/completions/mcp-cassette.fish";
+
+/// Below `mcp-cassette man --help`.
+pub(super) const MAN: &str = "\
+Examples:
+  mcp-cassette man > ~/.local/share/man/man1/mcp-cassette.1
+  mcp-cassette man record > ~/.local/share/man/man1/mcp-cassette-record.1";

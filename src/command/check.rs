@@ -3,6 +3,7 @@
 
 mod deliver;
 mod judge;
+mod leftover;
 
 use super::gate::{self, Gate, PolicyFrom, Request};
 use super::policy::{self, Policy};
@@ -12,12 +13,16 @@ use crate::cassette::Cassette;
 use crate::config::{Check, LintFlags};
 use crate::finding::Severity;
 use crate::lint;
-use crate::report::{BaseShown, Checked, CheckedCassette};
+use crate::report::{BaseShown, Checked, CheckedCassette, Format};
 use judge::Judge;
 use std::path::{Path, PathBuf};
 
 /// Fewer files than this are done before anybody could read a counter.
 const PROGRESS_FROM: usize = 20;
+
+/// What people do about a red gate.
+const WHAT_NEXT: &str = "`mcp-cassette explain RULE` says what a rule is about and how to fix it; \
+    with `--output accept` this run prints the entries for what is to stay as it is";
 
 /// The options of `check`, as they were given.
 #[derive(Clone, Debug)]
@@ -141,6 +146,11 @@ fn judge_all(
     }
     if !options.shared.quiet {
         notes(options, gate, &cassettes, outcome);
+        let failed = matches!(exit, Exit::Findings | Exit::Differs);
+        let entries = |output: &Output| output.format == Format::Accept;
+        if failed && !options.outputs.iter().any(entries) {
+            outcome.line(WHAT_NEXT);
+        }
     }
     if let (true, Some(path)) = (options.shared.verbose, &gate.policy.config) {
         outcome.line(format_args!("configuration: {}", path.display()));
@@ -215,6 +225,9 @@ fn notes(options: &Options, gate: &Gate<'_>, cassettes: &[CheckedCassette], outc
         .collect();
     for glob in gate.selection.without_a_file(&files) {
         outcome.line(format_args!("no cassette matches {glob}"));
+    }
+    for note in leftover::notes(files.iter().map(PathBuf::as_path)) {
+        outcome.line(note);
     }
     // Only a run over everything can tell that an entry has outlived its finding.
     if options.paths.is_empty() {

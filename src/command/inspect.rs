@@ -45,19 +45,24 @@ pub(crate) fn run(options: &Options, github_actions: bool) -> Outcome {
         Ok(salvaged) => salvaged,
         Err(error) => return Outcome::failed("inspect", error),
     };
+    let mut outcome = Outcome::new("inspect");
     let faults = options.faults.as_deref();
     let faults = match faults
         .map(|path| overlay(Some(path), salvaged.cassette.transport()))
         .transpose()
     {
-        Ok(faults) => faults.map(|faults| faults.dry_run(&salvaged.cassette)),
+        Ok(faults) => faults.map(|faults| {
+            for doubt in faults.cannot_fire(&salvaged.cassette) {
+                outcome.line(format_args!("warning: {doubt}"));
+            }
+            faults.dry_run(&salvaged.cassette)
+        }),
         Err(message) => return Outcome::failed("inspect", message),
     };
     let inspection = match summary::inspect(&salvaged.cassette, &filter, options.view) {
         Ok(inspection) => inspection,
         Err(message) => return Outcome::failed("inspect", message),
     };
-    let mut outcome = Outcome::new("inspect");
     if let Some(note) = salvaged.note() {
         outcome.line(note);
     }

@@ -36,7 +36,7 @@ pub(crate) fn plan(asked: &[Output], terminal: bool) -> Result<Vec<Output>, Stri
         }
         let clash = outputs.iter().find(|other| other.path == output.path);
         if let (Some(other), Some(path)) = (clash, &output.path) {
-            let (one, two) = (name(other.format), name(output.format));
+            let (one, two) = (other.format.name(), output.format.name());
             let path = path.display();
             return Err(format!("--output {one} and {two} both go to {path}"));
         }
@@ -59,7 +59,7 @@ pub(crate) fn plan(asked: &[Output], terminal: bool) -> Result<Vec<Output>, Stri
         .next()
         .or((annotate && first == Format::Full).then_some(Format::Github));
     if let Some(second) = second {
-        let (one, two) = (name(first), name(second));
+        let (one, two) = (first.name(), second.name());
         return Err(format!(
             "two formats on standard output, {one} and {two}; give one of them a file, as in \
              --output {two}=FILE"
@@ -94,23 +94,12 @@ pub(crate) fn refuse_inputs<'p>(
         if let Some((output, path, _)) = written.iter().find(|(.., real)| *real == input) {
             return Err(format!(
                 "--output {}={} would overwrite what this run reads; nothing was written there",
-                name(output.format),
+                output.format.name(),
                 path.display()
             ));
         }
     }
     Ok(())
-}
-
-fn name(format: Format) -> &'static str {
-    match format {
-        Format::Full => "full",
-        Format::Text => "text",
-        Format::Json => "json",
-        Format::Github => "github",
-        Format::Sarif => "sarif",
-        Format::Markdown => "markdown",
-    }
 }
 
 /// Writes every report: files at once, standard output into the outcome.
@@ -154,7 +143,7 @@ pub(crate) fn files(
         };
         let report = render(output.format, &context.style_of_files());
         if let Err(error) = save_atomically(path, report.as_bytes()) {
-            let format = name(output.format);
+            let format = output.format.name();
             let path = path.display();
             problems.push(format!("cannot write --output {format}={path}: {error}"));
         }

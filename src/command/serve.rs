@@ -117,6 +117,9 @@ fn play(
         check_report(path)?;
     }
     let faults = overlay(options.faults.as_deref(), transport)?;
+    for doubt in faults.cannot_fire(&cassette) {
+        outcome.line(format_args!("warning: {doubt}"));
+    }
     let given = given_packs(options, &cassette, outcome)?;
     let recording = match held {
         Some(held) => {

@@ -32,7 +32,9 @@ pub use crate::secrets::Entropy;
 pub(crate) use baseline::Baseline;
 pub(crate) use run::lint_cassette;
 pub use silence::Accept;
-pub(crate) use silence::{mark_accepted, mark_all_existing, mark_existing, unused};
+pub(crate) use silence::{
+    counts_one_by_one, mark_accepted, mark_all_existing, mark_existing, unused,
+};
 
 use crate::cassette::{Cassette, LoadError};
 use crate::finding::Report;

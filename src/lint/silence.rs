@@ -33,7 +33,7 @@ impl Accept {
 /// Whether the fingerprint of a rule's findings leaves most of the value out, so that
 /// two values can share one. One entry, and one finding of the baseline, then stands
 /// for one finding of a cassette and not for every other key at the same place.
-fn counts_one_by_one(rule: &str) -> bool {
+pub(crate) fn counts_one_by_one(rule: &str) -> bool {
     ABOUT_SECRETS.contains(&rule) || rule == crate::redact::LEFT_OVER.id
 }
 

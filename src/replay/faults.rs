@@ -3,11 +3,13 @@
 //! A misspelt fault would test nothing and pass, so that the overlay file is read strictly: every
 //! member, type and value that is not known is an error with its line.
 
+mod recorded;
+
+pub(crate) use recorded::{DryRun, Hit};
+
+use crate::cassette::Transport;
 use crate::cassette::locate::position;
-use crate::cassette::model::string_value;
-use crate::cassette::view::{Exchanges, Role};
-use crate::cassette::{Cassette, Sender, Transport};
-use crate::wire::json::{Scanner, Span, member};
+use crate::wire::json::{Scanner, Span};
 use crate::wire::mcp::code;
 use crate::wire::node::{Data, Member, Node};
 use std::time::Duration;
@@ -77,22 +79,6 @@ pub(crate) struct OverlayError {
     name: String,
     line: u32,
     problem: String,
-}
-
-/// What an overlay would do to a recorded session.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DryRun {
-    pub(crate) hits: Vec<Hit>,
-    /// Faults that fire on nothing, or not where another one does.
-    pub(crate) warnings: Vec<String>,
-}
-
-/// A fault and the recorded request that it fires on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
-    pub(crate) seq: i64,
-    pub(crate) method: String,
-    pub(crate) kind: &'static str,
 }
 
 const TYPES: [&str; 8] = [
@@ -203,40 +189,6 @@ impl Overlay {
             }
         }
         found
-    }
-
-    /// Which recorded requests the faults would fire on if the recorded session were played.
-    pub(crate) fn dry_run(mut self, cassette: &Cassette) -> DryRun {
-        let mut dry = DryRun::default();
-        let text = &cassette.text;
-        for paired in Exchanges::new(cassette) {
-            let row = cassette.rows.get(paired.index as usize);
-            let Some(row) = row.filter(|row| row.sender == Sender::Client) else {
-                continue;
-            };
-            let method = paired.envelope.method_name(text);
-            let Some(method) = method.filter(|_| paired.role == Role::Request) else {
-                continue;
-            };
-            let tool = paired
-                .envelope
-                .params
-                .and_then(|params| member(text, params, "name"))
-                .and_then(|tool| string_value(tool.span.of(text)));
-            let warnings = &mut dry.warnings;
-            let fault = self.next(&method, tool.as_deref(), |warning| warnings.push(warning));
-            if let Some(fault) = fault {
-                dry.hits.push(Hit {
-                    seq: row.seq,
-                    method: method.into_owned(),
-                    kind: fault.name(),
-                });
-            }
-        }
-        let unused = self.unused().into_iter();
-        let unused = unused.map(|label| format!("{label} matches nothing"));
-        dry.warnings.extend(unused);
-        dry
     }
 
     /// The faults that never fired, for people.
@@ -483,6 +435,13 @@ fn given<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
 
 /// An unknown word, with the known one that was probably meant.
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let shown = crate::secrets::conceal::name(name);
+    let known = meant(name, known);
+    format!("unknown {what} `{shown}`; {known}")
+}
+
+/// The known word that was probably meant, or all of them.
+fn meant(name: &str, known: &[&str]) -> String {
     /// Below this, two words have little to do with each other.
     const ALIKE: f64 = 0.75;
     let alike = known
@@ -490,10 +449,9 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
         .map(|known| (strsim::jaro_winkler(name, known), known))
         .filter(|(alike, _)| *alike >= ALIKE)
         .max_by(|one, other| one.0.total_cmp(&other.0));
-    let shown = crate::secrets::conceal::name(name);
     match (alike, known) {
-        (Some((_, meant)), _) => format!("unknown {what} `{shown}`; did you mean `{meant}`?"),
-        (None, []) => format!("unknown {what} `{shown}`; there are none here"),
-        (None, known) => format!("unknown {what} `{shown}`; known are {}", known.join(", ")),
+        (Some((_, meant)), _) => format!("did you mean `{meant}`?"),
+        (None, []) => "there are none here".to_owned(),
+        (None, known) => format!("known are {}", known.join(", ")),
     }
 }

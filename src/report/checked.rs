@@ -1,7 +1,7 @@
 //! What `check` knows at its end, and the way from there to every format.
 
 use super::counts::Counts;
-use super::{Format, Style, full_check, github, json, markdown, sarif, text};
+use super::{Format, Style, accept, full_check, github, json, markdown, sarif, text};
 use crate::diff::Diff;
 use crate::finding::{Report, Severity};
 
@@ -148,5 +148,6 @@ pub(crate) fn render_check(format: Format, checked: &Checked, style: &Style) -> 
         Format::Github => github::check(checked, style),
         Format::Sarif => sarif::check(checked, style),
         Format::Markdown => markdown::check(checked, markdown::MOST_BYTES),
+        Format::Accept => accept::check(checked),
     }
 }

@@ -5,6 +5,7 @@
 //! that ends in a line feed, or is empty. Nothing here prints or reads the
 //! environment. What a cassette recorded is hostile until `sanitize` has seen it.
 
+mod accept;
 mod catalogue;
 mod checked;
 mod counts;
@@ -49,6 +50,34 @@ pub(crate) enum Format {
     Sarif,
     /// A job summary.
     Markdown,
+    /// Entries for the configuration that accept what made the run fail.
+    Accept,
+}
+
+impl Format {
+    /// Every format, in the order of the help.
+    pub(crate) const ALL: [Format; 7] = [
+        Format::Full,
+        Format::Text,
+        Format::Json,
+        Format::Github,
+        Format::Sarif,
+        Format::Markdown,
+        Format::Accept,
+    ];
+
+    /// The word for it on a command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Format::Full => "full",
+            Format::Text => "text",
+            Format::Json => "json",
+            Format::Github => "github",
+            Format::Sarif => "sarif",
+            Format::Markdown => "markdown",
+            Format::Accept => "accept",
+        }
+    }
 }
 
 /// How a report looks, and who reads it.
@@ -109,6 +138,7 @@ pub(crate) fn render_lint(
         Format::Github => github::lint(reports, style),
         Format::Sarif => sarif::lint(reports, style),
         Format::Markdown => markdown::lint(reports, fail_on, style.exit_code, markdown::MOST_BYTES),
+        Format::Accept => accept::lint(reports, fail_on),
     }
 }
 
@@ -129,6 +159,7 @@ pub(crate) fn render_diff(
         Format::Github => github::diff(diff, findings, style),
         Format::Sarif => sarif::diff(diff, findings, style),
         Format::Markdown => markdown::diff(diff, findings, tools_only, markdown::MOST_BYTES),
+        Format::Accept => accept::diff(&diff.new, findings),
     }
 }
 

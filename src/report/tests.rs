@@ -1,5 +1,6 @@
 //! The formats on made-up findings: files that hold the expected output, and laws.
 
+mod accept;
 mod checks;
 mod commands;
 mod laws;
@@ -13,14 +14,7 @@ use crate::finding::{Finding, Report, Severity, Status};
 use samples::{cassette_report, demo_diff, demo_report};
 use std::path::Path;
 
-const FORMATS: [Format; 6] = [
-    Format::Full,
-    Format::Text,
-    Format::Json,
-    Format::Github,
-    Format::Sarif,
-    Format::Markdown,
-];
+const FORMATS: [Format; 7] = Format::ALL;
 
 fn lint(format: Format, reports: &[Report], style: &Style) -> String {
     render_lint(format, reports, style, Severity::Error)

@@ -81,12 +81,16 @@ const CONFINED: &[(&str, &[&str])] = &[
         "clap",
         &[
             "args.rs",
+            "args/output.rs",
+            "args/pages.rs",
             "args/record.rs",
             "args/redaction.rs",
+            "args/refusal.rs",
             "args/serve.rs",
         ],
     ),
-    ("clap_complete", &["args.rs"]),
+    ("clap_complete", &["args.rs", "args/pages.rs"]),
+    ("clap_mangen", &["args/pages.rs"]),
     ("annotate_snippets", &["report/full.rs"]),
     ("fancy_regex", &["pattern/backtracking.rs"]),
     (

@@ -119,6 +119,9 @@ fn inspect_shows_what_an_overlay_would_hit() {
     let expected = "fault overlay dry-run:\n  seq 3 tools/call -> error\n  \
                     WARNING: timeout on tools/none matches nothing\n";
     assert!(shown.stdout.ends_with(expected), "{}", shown.all());
+    let meant = "warning: the fault timeout on tools/none cannot fire: no recorded request has the \
+                 method `tools/none`; did you mean `tools/call`?\n";
+    assert!(shown.stderr.ends_with(meant), "{}", shown.all());
     let json = run(&[
         "inspect",
         &example("sampling"),
