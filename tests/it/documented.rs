@@ -24,12 +24,7 @@ use std::process::{Command, Stdio};
 /// Lines of `sh` and `console` blocks that are not run here, and why.
 const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install ", "builds for minutes"),
-    ("cargo build ", "builds for minutes"),
-    ("cargo test", "is this run"),
     ("cargo bench", "measures for minutes"),
-    ("cargo doc", "builds for minutes"),
-    ("pip install ", "needs a network"),
-    ("npx ", "needs a network"),
     (
         "pre-commit ",
         "needs a network; .ci/action/run runs the hooks",
