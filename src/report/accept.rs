@@ -3,8 +3,8 @@
 
 use super::checked::Checked;
 use super::sanitize::{visible, without_old_commands};
-use super::text::is_change;
-use super::wording::{self, WAYS_ON};
+use super::text::{is_change, standing};
+use super::wording;
 use crate::finding::{Finding, Report, Severity, Status};
 use crate::lint::counts_one_by_one;
 use std::collections::HashSet;
@@ -70,7 +70,7 @@ impl Entries {
             return;
         }
         if let Status::PendingAccept { .. } = finding.status {
-            self.comment(&format!("{told}: this change has an entry; {WAYS_ON}"));
+            self.comment(&format!("{told}{}", standing(&finding.status)));
             return;
         }
         let key = (rule.to_owned(), finding.fingerprint.clone());
@@ -105,5 +105,6 @@ impl Entries {
 
 /// A basic string of TOML. What JSON escapes is written the same there.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(visible(text)).to_string()
+    let text = serde_json::Value::from(visible(text)).to_string();
+    text.replace("##[", "##\\u005b")
 }

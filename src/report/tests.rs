@@ -16,6 +16,13 @@ use std::path::Path;
 
 const FORMATS: [Format; 7] = Format::ALL;
 
+/// The formats that tell everything that was found.
+fn reports() -> impl Iterator<Item = Format> {
+    FORMATS
+        .into_iter()
+        .filter(|format| *format != Format::Accept)
+}
+
 fn lint(format: Format, reports: &[Report], style: &Style) -> String {
     render_lint(format, reports, style, Severity::Error)
 }
@@ -238,10 +245,8 @@ fn what_a_secret_hides_is_in_no_format() {
     let reports = [demo_report()];
     for format in FORMATS {
         let shown = lint(format, &reports, &style(200, false));
-        assert!(
-            shown.contains("ghp_aB") || format == Format::Full,
-            "{shown}"
-        );
+        let is_told = ![Format::Full, Format::Accept].contains(&format);
+        assert!(shown.contains("ghp_aB") || !is_told, "{shown}");
         assert!(!shown.contains("ghp_aB3"), "{shown}");
     }
 }

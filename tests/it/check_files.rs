@@ -48,6 +48,30 @@ fn a_pointer_of_lfs_on_either_side_is_refused_and_the_rest_is_told() {
 }
 
 #[test]
+fn what_recordings_left_beside_cassettes_is_named() {
+    let repository = Repository::with(&[("t/a.mcp.json", &clean())]);
+    for name in [
+        "t/b.mcp.json.partial",
+        "t/a.mcp.json.claim",
+        "t/notes.partial",
+    ] {
+        repository.write(name, "");
+    }
+    let told = repository.check(&[]).run;
+    assert_eq!(told.code, 0, "{}", told.all());
+    let partial = "note: t/b.mcp.json.partial is not checked";
+    assert!(told.stderr.contains(partial), "{}", told.all());
+    assert!(
+        told.stderr.contains("note: t/a.mcp.json.claim: "),
+        "{}",
+        told.all()
+    );
+    assert!(!told.stderr.contains("notes.partial"), "{}", told.all());
+    let quiet = repository.check(&["--quiet"]).run;
+    assert_eq!(quiet.stderr, "", "{}", quiet.all());
+}
+
+#[test]
 fn line_ends_are_no_change() {
     let text = poisoned();
     let repository = Repository::with(&[("a.mcp.json", &text)]);

@@ -25,10 +25,6 @@ use std::process::{Command, Stdio};
 const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install ", "builds for minutes"),
     ("cargo bench", "measures for minutes"),
-    (
-        "pre-commit ",
-        "needs a network; .ci/action/run runs the hooks",
-    ),
 ];
 
 /// What every commit id is shown as.

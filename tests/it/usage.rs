@@ -77,6 +77,25 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
     ] {
         assert_refused(folder.path(), arguments, "mcp-cassette lint: ", fragment);
     }
+    for (arguments, prefix, fragment) in [
+        (
+            &["record", "--cassette", "c.json", "npx", "-y", "a-server"] as &[&str],
+            "mcp-cassette record: ",
+            "mcp-cassette record --cassette PATH -- npx ...",
+        ),
+        (
+            &["serve", "a.json", "--new-episodes", "npx", "a-server"],
+            "mcp-cassette serve: ",
+            "mcp-cassette serve CASSETTE --new-episodes -- npx ...",
+        ),
+        (
+            &["man", "frob"],
+            "mcp-cassette man: ",
+            "record, serve, check",
+        ),
+    ] {
+        assert_refused(folder.path(), arguments, prefix, fragment);
+    }
     let diff = "mcp-cassette diff: ";
     assert_refused(
         folder.path(),
@@ -130,6 +149,47 @@ fn unknown_rule_ids_are_quoted_with_the_valid_ones() {
         assert!(run.stderr.contains(unknown), "{}", run.stderr);
         assert!(run.stderr.contains("R001, R"), "{}", run.stderr);
         assert!(!run.stderr.contains("'R001'"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn the_help_of_the_program_fits_a_screen() {
+    for flag in ["-h", "--help"] {
+        let help = run(&[flag]);
+        assert_eq!(help.code, 0);
+        let lines: Vec<&str> = help.stdout.lines().collect();
+        assert!(lines.len() <= 24, "{}", help.stdout);
+        assert!(
+            lines.iter().all(|line| line.chars().count() <= 80),
+            "{}",
+            help.stdout
+        );
+        for command in ["record --cassette", "serve a.mcp.json", "check --base"] {
+            assert!(
+                help.stdout.contains(&format!("mcp-cassette {command}")),
+                "{}",
+                help.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let program = run(&["man"]);
+    assert_eq!(program.code, 0, "{}", program.all());
+    assert!(
+        program.stdout.contains(".TH mcp-cassette 1"),
+        "{}",
+        program.stdout
+    );
+    for command in ["record", "redaction-check", "completions", "man"] {
+        let page = run(&["man", command]).stdout;
+        assert!(
+            page.contains(&format!(".TH mcp-cassette-{command} 1")),
+            "{page}"
+        );
+        assert!(page.contains("OPTIONS"), "{page}");
     }
 }
 
