@@ -331,7 +331,7 @@ fn accept_entry(section: &Section<'_>) -> Result<Accept, ConfigError> {
     Ok(Accept {
         rule: section.required_string("rule")?,
         fingerprint,
-        reason: section.required_string("reason")?,
+        reason: section.required_string_that("reason", "says why the finding is accepted")?,
         expires: section.date("expires")?,
         line: section.line(),
     })

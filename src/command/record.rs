@@ -141,7 +141,7 @@ fn source(options: &Options) -> Result<Source, String> {
             Err("missing server command after --".into())
         }
         (None, Some(_)) if !options.only_with_url.is_empty() => Err(format!(
-            "{} apply to --url recording only",
+            "{} apply to --url recording only; leave them out with a server command",
             options.only_with_url.join(", ")
         )),
         (None, Some(command)) => Ok(Source::Command(command.clone())),
@@ -351,7 +351,8 @@ fn conclude(options: &Options, over: &Over, voice: &Voice) -> Exit {
         Ok(Saved::Nothing) => {
             voice.say(
                 "captured zero messages, so no cassette is written: neither the client nor the \
-                 server sent one",
+                 server sent one. Does the client start this command in place of the server's, or \
+                 connect to this address? Without a client, pipe requests into it",
             );
             0
         }

@@ -184,17 +184,31 @@ impl<'a> Section<'a> {
 
     /// A string that is not blank.
     pub(super) fn string(&self, key: &'static str) -> Result<Option<String>, ConfigError> {
+        self.string_that(key, "is not empty")
+    }
+
+    /// A string that is not blank, and what it should be in the words of a message.
+    fn string_that(&self, key: &'static str, wanted: &str) -> Result<Option<String>, ConfigError> {
         match self.find(key) {
             None => Ok(None),
             Some((_, value)) => match value.get_ref() {
                 DeValue::String(text) if !text.trim().is_empty() => Ok(Some(text.to_string())),
-                _ => Err(self.wrong(key, value, "a string that is not empty")),
+                _ => Err(self.wrong(key, value, &format!("a string that {wanted}"))),
             },
         }
     }
 
     pub(super) fn required_string(&self, key: &'static str) -> Result<String, ConfigError> {
-        self.string(key)?.ok_or_else(|| {
+        self.required_string_that(key, "is not empty")
+    }
+
+    /// The same, with what it should be in the words of a message.
+    pub(super) fn required_string_that(
+        &self,
+        key: &'static str,
+        wanted: &str,
+    ) -> Result<String, ConfigError> {
+        self.string_that(key, wanted)?.ok_or_else(|| {
             let table = self.title();
             self.error(self.at..self.at, Problem::Missing { table, key })
         })

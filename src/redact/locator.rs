@@ -67,7 +67,9 @@ impl Structural {
             problem,
         };
         let target = if locator.is_empty() {
-            return Err(refuse("there is nothing before the '='"));
+            return Err(refuse(
+                "it names nothing; write a glob for member names, as in 'customer_*', or a pointer",
+            ));
         } else if locator.starts_with('/') {
             Target::Pointer
         } else if let Some(id) = locator.strip_prefix("word:") {

@@ -14,7 +14,7 @@ use crate::finding::{Finding, Report, Severity, Status};
 use samples::{cassette_report, demo_diff, demo_report};
 use std::path::Path;
 
-const FORMATS: [Format; 7] = Format::ALL;
+const FORMATS: [Format; Format::ALL.len()] = Format::ALL;
 
 /// The formats that tell everything that was found.
 fn reports() -> impl Iterator<Item = Format> {

@@ -279,7 +279,9 @@ fn check_commands(key: &str, secret: &str, all: bool) {
     write(folder, "new.mcp.json", everywhere(key, true));
     let go = |arguments: &[&str]| check(folder, secret, arguments);
     let formats: &[&str] = if all {
-        &["full", "text", "json", "sarif", "github", "markdown", "accept"]
+        &[
+            "full", "text", "json", "sarif", "github", "markdown", "accept",
+        ]
     } else {
         &["full", "json"]
     };

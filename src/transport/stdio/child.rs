@@ -44,7 +44,10 @@ pub(crate) enum StartError {
     #[error("the server command '{0}' was not found; is it installed, and on the PATH?")]
     NotFound(String),
     /// It is there and cannot be run.
-    #[error("the server command '{0}' cannot be executed: {1}")]
+    #[error(
+        "the server command '{0}' cannot be executed: {1}; is it a program, or \
+        does it need an interpreter before it, as in `sh {0}`?"
+    )]
     NotExecutable(String, io::Error),
     /// The operating system has no more pipes, threads or the like.
     #[error("the server cannot be started: {0}")]
