@@ -15,7 +15,7 @@ Commands:
 Options: -h/--help, after a command too, with examples; -V/--version;
          -q/--quiet, -v/--verbose, --color auto|always|never
 Exit codes: 0 all is well, 2 it could not run, 3 a request was not recorded,
-            4 findings, 5 differences; COMMAND --help lists all of its own";
+            4 findings, 5 differences; record --help has those of recordings";
 
 /// Below the man page of the program.
 pub(super) const TOP: &str = "\
