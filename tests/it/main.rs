@@ -25,6 +25,7 @@ mod fail_open;
 mod inspect;
 mod layering;
 mod layouts;
+mod links;
 mod loading;
 mod origin;
 mod record_bytes;
