@@ -575,7 +575,7 @@ fn usage_is_checked() {
         ),
         (
             &["redact", "a.json", "--dry-run", "--redact", "=x"],
-            "nothing before the '='",
+            "it names nothing",
         ),
         (
             &["redact", "a.json", "--dry-run", "--pii-pack", "gone.toml"],

@@ -77,6 +77,27 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
     ] {
         assert_refused(folder.path(), arguments, "mcp-cassette lint: ", fragment);
     }
+    let diff = "mcp-cassette diff: ";
+    assert_refused(
+        folder.path(),
+        &["diff", "a.json"],
+        diff,
+        "two cassettes are compared",
+    );
+    assert_refused(folder.path(), &["diff", "x.json", "a.json"], diff, "x.json");
+    let explain = "mcp-cassette explain: ";
+    assert_refused(folder.path(), &["explain", "R0001"], explain, "'R0001'");
+    assert_refused(
+        folder.path(),
+        &["completions", "x"],
+        "mcp-cassette completions: ",
+        "bash",
+    );
+}
+
+#[test]
+fn a_server_command_without_its_separator_is_told_where_it_goes() {
+    let folder = folder();
     for (arguments, prefix, fragment) in [
         (
             &["record", "--cassette", "c.json", "npx", "-y", "a-server"] as &[&str],
@@ -96,22 +117,6 @@ fn wrong_usage_exits_2_and_says_which_command_speaks() {
     ] {
         assert_refused(folder.path(), arguments, prefix, fragment);
     }
-    let diff = "mcp-cassette diff: ";
-    assert_refused(
-        folder.path(),
-        &["diff", "a.json"],
-        diff,
-        "two cassettes are compared",
-    );
-    assert_refused(folder.path(), &["diff", "x.json", "a.json"], diff, "x.json");
-    let explain = "mcp-cassette explain: ";
-    assert_refused(folder.path(), &["explain", "R0001"], explain, "'R0001'");
-    assert_refused(
-        folder.path(),
-        &["completions", "x"],
-        "mcp-cassette completions: ",
-        "bash",
-    );
 }
 
 #[test]
