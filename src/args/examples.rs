@@ -125,6 +125,8 @@ Examples:
   mcp-cassette check 'tests/**/*.mcp.json' --checks lint --output sarif=lint.sarif
       Only lint, with a file for code scanning; the glob is expanded here, so that
       it also finds cassettes that were deleted or renamed.
+  mcp-cassette check --base main --output accept >> mcp-cassette.toml
+      The entries for what failed and is to stay; write a reason into each.
 
 The verdict is that of the worst part:
   2    something could not be read or compared, so nothing is passed unseen

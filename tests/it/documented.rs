@@ -23,6 +23,7 @@ use std::process::{Command, Stdio};
 
 /// Lines of `sh` and `console` blocks that are not run here, and why.
 const NOT_RUN: &[(&str, &str)] = &[
+    ("git clone ", "needs a network"),
     ("cargo install ", "builds for minutes"),
     ("cargo bench", "measures for minutes"),
 ];
