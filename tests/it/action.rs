@@ -95,6 +95,18 @@ fn documents_pin_the_action_and_the_hooks_at_this_version() {
 }
 
 #[test]
+fn documents_name_the_oldest_rust_that_builds_it() {
+    let oldest = concat!("Rust ", env!("CARGO_PKG_RUST_VERSION"));
+    for document in [
+        "README.md",
+        "docs/guide/getting-started.md",
+        "docs/guide/pre-commit.md",
+    ] {
+        assert!(text(document).contains(oldest), "{document}: {oldest}");
+    }
+}
+
+#[test]
 fn changelog_is_about_this_version() {
     let changelog = text("CHANGELOG.md");
     let headings = after(&changelog, "\n## [", |c| c != ']');
