@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lint",
         &[
+            "blocks",
             "needles",
             "wire",
             "finding",
