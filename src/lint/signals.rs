@@ -16,6 +16,7 @@ mod language;
 mod lexicon;
 mod orders;
 mod overrides;
+mod plain;
 mod rows;
 mod spelling;
 mod vocabulary;
@@ -122,9 +123,14 @@ fn read_english(folded: &str, found: &mut Found) {
     let hits = Hits::find(folded);
     let mut add = |kind, strength, range: Range<usize>| {
         let quoted = hits.quotation(&range);
-        let strength = quoted
-            .filter(|_| strength >= Strength::Doubtful)
-            .unwrap_or(strength);
+        let told = || {
+            hits.is_reported_attack(range.start)
+                .then_some(Strength::Quoted)
+        };
+        let strength = match strength {
+            Strength::Doubtful | Strength::Strong => quoted.or_else(told).unwrap_or(strength),
+            _ => strength,
+        };
         found.entry((kind, strength)).or_insert(range);
     };
     hits.overrides(&mut add);

@@ -86,7 +86,8 @@ pub(super) fn of_result(reading: &Reading<'_>) -> Option<Injection> {
     let told = collect(reading, |signal| match signal.strength {
         Strength::Strong => sure || is_accompanied(reading, signal),
         Strength::Doubtful => {
-            signal.kind == SignalKind::Override || is_accompanied(reading, signal)
+            signal.kind == SignalKind::Override && is_to_reader(reading)
+                || is_accompanied(reading, signal)
         }
         Strength::Weak => signal.kind == SignalKind::Addressed,
         Strength::Quoted | Strength::Cited => false,
@@ -112,6 +113,16 @@ fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
             SignalKind::Execute => false,
             _ => true,
         }
+}
+
+/// Whether a text speaks to somebody or of what reads texts, unlike a notice of new rules.
+fn is_to_reader(reading: &Reading<'_>) -> bool {
+    const READERS: &str = "you|your|yours|assistant|assistants|model|models|agent|agents|ai|llm|llms|bot|bots|system";
+    let value = reading.value();
+    !value.is_ascii()
+        || value
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| READERS.split('|').any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// Whether a signal of another kind, and not less sure than honest texts have them, stands

@@ -50,8 +50,10 @@ fn is_switch(reading: &Reading<'_>) -> bool {
         ) && signal.strength < Strength::Strong
     };
     let value = reading.value().to_ascii_lowercase();
-    reading.surface() == Surface::SchemaDescription
-        && value.is_ascii()
+    matches!(
+        reading.surface(),
+        Surface::SchemaDescription | Surface::SchemaName | Surface::ToolName
+    ) && value.is_ascii()
         && reading.signals().iter().all(mild)
         && !PERSONS.iter().any(|person| value.contains(person))
 }

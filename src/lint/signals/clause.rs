@@ -2,6 +2,7 @@
 //! data or asks something of the reader, whether it holds always, whether it is quoted.
 
 use super::{Concept, Hit, Hits, Strength};
+use super::plain::is_one_of;
 use crate::secrets::conceal::floor_boundary;
 use std::ops::Range;
 
@@ -314,6 +315,11 @@ fn is_open(text: &str) -> bool {
     open
 }
 
+/// What a heading behind "AI" or "model" may be about.
+const OF_DOCUMENTS: &str = "policy|policies|notes|card|act|features|usage|disclosure|summary|news|section|ethics|\
+    guidelines|generated|index|name|version|id|type|used|provider|output|response|settings|\
+    parameters|config|configuration|size|costs|price|pricing|year";
+
 /// Whether a word for what reads texts stands where it is charged with something: "AI
 /// reviewers: ...", "agents that read this should ..."; not "a model of", "user-agent:".
 pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
@@ -359,7 +365,8 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
     let rest = rest.split(['.', '!', '?', ';']).next().unwrap_or_default();
     let called = rest.find(": ").is_some_and(|at| {
         let between = rest.get(..at).unwrap_or_default();
-        between.split_whitespace().count() <= 3
+        let mut words = between.split_whitespace();
+        words.clone().count() <= 3 && !words.any(|word| is_one_of(OF_DOCUMENTS, word))
     });
     let called = called || begins && rest.starts_with(", ");
     let told = rest

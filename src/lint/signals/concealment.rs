@@ -142,7 +142,9 @@ impl Hits<'_> {
                 return None;
             }
             Strength::Doubtful
-        } else if user.concept == Concept::Crowd && self.is_of_data(verb, user) {
+        } else if user.concept == Concept::Crowd && self.is_of_data(verb, user)
+            || self.keeps_data(verb, user) && !self.is_pressed(at)
+        {
             // What customers are not to read is, as a rule, of no use to them.
             Strength::Quoted
         } else if self.is_param(negation)
@@ -152,7 +154,7 @@ impl Hits<'_> {
         } else {
             match self.under_condition(verb) {
                 // A claim that is not true yet is honestly kept back.
-                Strength::Doubtful if self.behind(user).starts_with(" that ") => Strength::Quoted,
+                Strength::Doubtful if self.is_claim(user) => Strength::Quoted,
                 strength => strength,
             }
         };
@@ -168,6 +170,7 @@ impl Hits<'_> {
             "without" if self.is_third_person(negation) || self.is_param(negation) => return None,
             "without" if self.is_pressed(at) || self.is_passing_on(at) => Strength::Strong,
             "without" => Strength::Doubtful,
+            _ if self.keeps_data(verb, user) && !self.is_pressed(at) => Strength::Quoted,
             // What nobody is shown is a code or a password.
             _ if self.word(verb).starts_with("shar") && self.word(user).starts_with("any") => {
                 Strength::Quoted

@@ -46,6 +46,9 @@ impl Hits<'_> {
             }
         }
         for (at, private) in self.of(Concept::Private) {
+            if self.is_label(private) {
+                continue;
+            }
             let Some(verb) = self.near(at, Concept::TransferVerb, 80, 0) else {
                 continue;
             };
@@ -180,9 +183,17 @@ impl Hits<'_> {
         let reach = floor_boundary(before, before.len().saturating_sub(40));
         let near = before.get(reach..).unwrap_or_default();
         let near = near.rsplit(['.', ';']).next().unwrap_or_default();
-        ["default", "falls back to", "fall back to"]
-            .iter()
-            .any(|words| near.contains(words))
+        const DEFAULTS: &[&str] = &[
+            "default",
+            "falls back to",
+            "fall back to",
+            "using the credentials in",
+            "with the credentials in",
+            "using the key in",
+            "with the key in",
+            "credentials are read from",
+        ];
+        DEFAULTS.iter().any(|words| near.contains(words))
     }
 
     /// Whether the path goes on to `.pub`, the half of a key that is meant to be given away,

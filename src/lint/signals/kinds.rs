@@ -8,6 +8,7 @@
 use super::SignalKind::{Conceal, Consent, Material, Override};
 use super::Strength::{Doubtful, Strong};
 use super::exfiltration::OF_PROJECTS;
+use super::plain::is_one_of;
 use super::rows::{ROWS, Row, rows_of};
 use super::{Add, Concept, Hit, Hits, Strength};
 use crate::secrets::conceal::floor_boundary;
@@ -15,6 +16,9 @@ use Concept as C;
 
 /// The words of a row stand no further apart than this, in bytes.
 pub(super) const REACH: usize = 400;
+
+/// Where a model writes down what it thinks.
+const OF_THOUGHT: &str = "`thought`|`thoughts`|`thinking`|`reasoning`|`analysis`|`reflection`";
 
 /// The words that stand close to each other, in two blocks of the text.
 #[derive(Default)]
@@ -163,6 +167,7 @@ impl Hits<'_> {
             || self.tells_of_tool(*first)
             || row.kind == Override && words.iter().any(|hit| self.is_reported(*hit))
             || row.kind == Consent && self.is_required(*first)
+            || row.kind == Consent && words.iter().any(|hit| self.is_asked_of_person(*hit))
             || row.kind == Conceal && self.under_condition(*first) != Strong
             || words.iter().any(|hit| self.is_ordinary(row, words, *hit))
             || words
@@ -242,14 +247,24 @@ impl Hits<'_> {
     /// something that has old and new ones.
     fn is_ordinary(&self, row: &Row, words: &[Hit], hit: Hit) -> bool {
         match hit.concept {
+            C::Handover if self.is_done_by_person(hit) => true,
+            C::Omission => {
+                let before = self.before(hit).rsplit(' ').nth(1).unwrap_or_default();
+                is_verb_of_tool(before) && self.word(hit).starts_with("no")
+                    || words.iter().any(|word| word.concept == C::Account) && self.is_of_form(hit)
+            }
+            C::Given if self.word(hit).starts_with("approve") => self.is_asked_of_person(hit),
+            C::OtherTool => self.is_fallback(hit),
+            C::Slot => is_one_of(OF_THOUGHT, self.word(hit)),
             C::PrivatePath => {
                 let vague = row.strength == Doubtful || row.kind == Material;
                 self.is_default(hit)
                     || self.is_public_half(hit)
                     || vague && OF_PROJECTS.contains(&self.word(hit))
             }
-            C::Hoard => self.is_public_half(hit),
-            C::Memory | C::Unattended => self.goes_on_with_data(hit),
+            C::Hoard | C::Private => self.is_public_half(hit) || self.is_label(hit),
+            C::Memory => self.goes_on_with_data(hit) || self.is_notable(hit),
+            C::Unattended => self.goes_on_with_data(hit) || self.is_request(hit),
             // So is "never mention the internal id".
             C::Hush => {
                 const OF_DATA: &str = "id|ids|code|codes|password|passwords|token|tokens|price|prices|cost|costs|\
@@ -261,6 +276,9 @@ impl Hits<'_> {
             }
             // "Not shown on public pages" is about data.
             C::Unknowing => {
+                if self.is_outcome(hit) {
+                    return true;
+                }
                 let places = [" on ", " in ", " until ", " by "];
                 self.word(hit) == "not be shown"
                     && places
@@ -304,7 +322,7 @@ impl Hits<'_> {
 
     /// Whether nobody need be asked because nothing is changed.
     fn is_freed(&self, hit: Hit) -> bool {
-        hit.concept == C::Unattended && self.is_harmless(hit)
+        hit.concept == C::Unattended && (self.is_harmless(hit) || self.is_read_only(hit))
     }
 
     /// Whether what the words are about is to be kept out or asked for: "do not include
@@ -315,7 +333,8 @@ impl Hits<'_> {
             do not commit|do not store|do not paste|do not enter|don't put|don't include|\
             don't send|don't share|don't paste|must not contain|must not include|\
             should not contain|ask the user first|ask the user before|ask for confirmation|\
-            ask before|does not send|are not sent|is not sent|never leave|never leaves|\
+            ask before|do not ask the user to|never ask the user to|never ask the user for|\
+            do not ask the user for|never ask for|do not ask for|does not send|are not sent|is not sent|never leave|never leaves|\
             untrusted";
         let clause = self.clause(hit);
         ADVICE.split('|').any(|words| clause.contains(words))
@@ -344,11 +363,6 @@ pub(in crate::lint) fn tells_of_tool(clause: &str) -> bool {
         .next()
         .unwrap_or_default();
     !is_one_of(BEHIND_NOUNS, next) && is_verb_of_tool(first)
-}
-
-/// Whether it is one of the words, which bars part.
-fn is_one_of(words: &str, word: &str) -> bool {
-    words.split('|').any(|known| known == word)
 }
 
 /// Whether the first word of a clause is a verb in the third person.

@@ -6,6 +6,9 @@ use crate::secrets::conceal::floor_boundary;
 impl Hits<'_> {
     pub(super) fn roles(&self, add: Add<'_>) {
         for (_, tag) in self.of(Concept::RoleTag) {
+            if self.is_element(tag) {
+                continue;
+            }
             add(SignalKind::Role, Strength::Strong, tag.range());
         }
         for (_, change) in self.of(Concept::RoleChange) {
@@ -33,6 +36,22 @@ impl Hits<'_> {
         }
     }
 
+    /// Whether the tag is an element of data: it holds a word or two and ends.
+    fn is_element(&self, tag: Hit) -> bool {
+        if !matches!(self.word(tag), "<system>" | "</system>") {
+            return false;
+        }
+        let of_tag = |text: &str, end: char| {
+            let part = text.split(end).next().unwrap_or_default();
+            part.split_whitespace().count() <= 2
+        };
+        let before = self.before(tag).rsplit('>').next().unwrap_or_default();
+        match self.word(tag) {
+            "<system>" => self.behind(tag).contains('<') && of_tag(self.behind(tag), '<'),
+            _ => before.split_whitespace().count() <= 2,
+        }
+    }
+
     /// "You are now in" says what a tool switched to, unless a mode follows; and what
     /// looks for attacks names them.
     fn changed_role(&self, change: Hit) -> Strength {
@@ -52,6 +71,13 @@ impl Hits<'_> {
         ];
         if self.is_about_attacks(change) {
             return Strength::Quoted;
+        }
+        // Lists of tasks have new ones, and people become administrators of something.
+        let word = self.word(change);
+        let listed = word.starts_with("new ") && word.ends_with(':') && word != "new instructions:";
+        let job = word.starts_with("act as a") && self.behind(change).starts_with(" of ");
+        if (listed || job) && !self.is_pressed(self.index(change)) {
+            return Strength::Doubtful;
         }
         let rest = self.behind(change);
         let rest = rest.get(..floor_boundary(rest, 60)).unwrap_or_default();
@@ -91,6 +117,13 @@ impl Hits<'_> {
                 " has",
             ];
             let topical = self.word(prime).ends_with("the user");
+            if self.word(prime).starts_with("before ")
+                && [" questions ", " a question about", " a question on"]
+                    .iter()
+                    .any(|topic| self.behind(prime).starts_with(topic))
+            {
+                continue;
+            }
             if topical
                 && topics
                     .iter()
@@ -116,6 +149,16 @@ impl Hits<'_> {
             let named = rest.contains(['_', '`', '(']) || self.word(imperative).contains("tool");
             let now = self.word(imperative).contains("now");
             if !named && !now && !rest.contains("tool") {
+                continue;
+            }
+            let pages = [" to see ", " to get ", " to load ", " for more", " for details", "cursor", "offset"];
+            let human = [
+                " choose", " select", " log in", " sign in", " restart", " accept", " agree", " confirm",
+                " change your", " enter", " verify your", " renew", " update your", " wait", " set a",
+            ];
+            if pages.iter().any(|word| rest.contains(word)) && !self.word(imperative).contains("must")
+                || human.iter().any(|word| rest.starts_with(word)) && !named
+            {
                 continue;
             }
             if [" again", " later", " once more"]
@@ -183,7 +226,10 @@ impl Hits<'_> {
         self.steering(add);
         self.deeds(add);
         for (_, consent) in self.of(Concept::Consent) {
-            let told = self.is_param(consent) || self.is_negated(&consent);
+            let told = self.is_param(consent)
+                || self.is_negated(&consent)
+                || self.is_request(consent)
+                || self.is_read_only(consent);
             if !told {
                 add(SignalKind::Consent, Strength::Weak, consent.range());
             }

@@ -1,7 +1,7 @@
 //! Setting other instructions aside, or the user.
 
 use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
-use crate::secrets::conceal::floor_boundary;
+use super::plain::is_one_of;
 
 /// The verbs that programs use of their own data.
 const OF_DATA: &[&str] = &[
@@ -39,6 +39,25 @@ const FOUND: &[&str] = &[
     " on the page",
     " on them",
     " within",
+    " inside",
+    " contained",
+    " in an",
+    " in a ",
+    " in web",
+    " in e",
+    " in mail",
+    " in file",
+    " in tool",
+    " in any",
+    " that appear",
+    " that stand",
+    " which appear",
+    " they may contain",
+    " it may contain",
+    " from web",
+    " from external",
+    " from third",
+    " from untrusted",
     " that it contains",
     " it contains",
     " they contain",
@@ -70,7 +89,10 @@ impl Hits<'_> {
     /// Whether somebody is said to do it: "she was told to ignore".
     pub(super) fn is_reported(&self, verb: Hit) -> bool {
         const READERS: &[&str] = &["you ", "assistant", "model", "agent", "ai "];
-        const TELLING: &[&str] = &[" told ", " asked ", " ordered ", " begged ", " advised "];
+        const TELLING: &[&str] = &[
+            " told ", " asked ", " ordered ", " begged ", " advised ", " ask it ", " asking it ",
+            " tell it ", " telling it ", " asks it ", " tells it ",
+        ];
         let clause = self.clause(verb).trim_end();
         let told = clause.ends_with(" to") && TELLING.iter().any(|word| clause.contains(word));
         (told || REPORTED.iter().any(|words| clause.ends_with(words)))
@@ -95,15 +117,27 @@ impl Hits<'_> {
         }
     }
 
+    /// Whether the instructions are those that stand in a page or a text, which are not to
+    /// be followed, as a rule.
+    fn is_found(&self, verb: Hit, object: Hit) -> bool {
+        const TEXTS: &str = "page|pages|web|website|websites|text|texts|document|documents|content|contents|mail|\
+            mails|e-mail|e-mails|email|emails|file|files|result|results|it|them|comment|comments|\
+            data|input|transcript|issue|issues|attachment|attachments|source|sources|article|\
+            fetched|untrusted|user-supplied|body|bodies|ticket|tickets|readme|external";
+        let follows = self.word(verb).contains("follow") || self.word(verb).contains("obey");
+        let rest = self.rest(object);
+        FOUND.iter().any(|found| {
+            rest.strip_prefix(found).is_some_and(|behind| {
+                let mut words = found.split(' ').chain(behind.split([' ', ',']));
+                follows || words.any(|word| is_one_of(TEXTS, word))
+            })
+        })
+    }
+
     fn overridden_instructions(&self, at: usize, verb: Hit) -> Option<(Hit, Strength)> {
         let object = self.after(at, Concept::Instructions, 60)?;
-        if self.word(verb).contains("follow") || self.word(verb).contains("obey") {
-            // What stands in a page or a text is not to be followed, as a rule.
-            let rest = self.behind(object);
-            let rest = rest.get(..floor_boundary(rest, 30)).unwrap_or_default();
-            if FOUND.iter().any(|found| rest.starts_with(found)) {
-                return None;
-            }
+        if self.is_found(verb, object) {
+            return None;
         }
         if object.clause != verb.clause && OF_DATA.contains(&self.word(verb)) {
             return None;
