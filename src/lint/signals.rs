@@ -7,6 +7,7 @@
 //! telling and a person. One common word alone is never a signal.
 
 mod abroad;
+mod abroad_kinds;
 mod clause;
 mod concealment;
 mod exfiltration;

@@ -108,21 +108,39 @@ fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
         && match signal.kind {
             SignalKind::Conceal | SignalKind::Consent => {
                 let words = words();
-                !words.is_ascii() || WHOM.iter().any(|whom| words.contains(whom))
+                !words.is_ascii()
+                    || !is_english(reading.value())
+                    || WHOM.iter().any(|whom| words.contains(whom))
             }
             SignalKind::Execute => false,
             _ => true,
         }
 }
 
+/// Whether a text looks English: other languages with plain letters have no such word.
+fn is_english(value: &str) -> bool {
+    const WORDS: &str = "the|of|and|is|to|this|with|for";
+    value.is_ascii()
+        && value.split(|c: char| !c.is_ascii_alphabetic()).any(|word| {
+            WORDS
+                .split('|')
+                .any(|known| word.eq_ignore_ascii_case(known))
+        })
+}
+
 /// Whether a text speaks to somebody or of what reads texts, unlike a notice of new rules.
 fn is_to_reader(reading: &Reading<'_>) -> bool {
-    const READERS: &str = "you|your|yours|assistant|assistants|model|models|agent|agents|ai|llm|llms|bot|bots|system";
+    const READERS: &str =
+        "you|your|yours|assistant|assistants|model|models|agent|agents|ai|llm|llms|bot|bots|system";
     let value = reading.value();
-    !value.is_ascii()
+    !is_english(value)
         || value
             .split(|c: char| !c.is_ascii_alphanumeric())
-            .any(|word| READERS.split('|').any(|known| word.eq_ignore_ascii_case(known)))
+            .any(|word| {
+                READERS
+                    .split('|')
+                    .any(|known| word.eq_ignore_ascii_case(known))
+            })
 }
 
 /// Whether a signal of another kind, and not less sure than honest texts have them, stands

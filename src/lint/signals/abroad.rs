@@ -59,9 +59,21 @@ pub(super) const COMBINATIONS: &[&[Concept]] = &[
     &[Concept::Negation, Concept::TellVerb, Concept::Account],
     &[Concept::Negation, Concept::ShowVerb, Concept::Account],
     &[Concept::Untold, Concept::Account],
+    &[Concept::Told, Concept::Lapse],
+    &[Concept::Told, Concept::OverrideVerb],
+    &[Concept::Lapse, Concept::Instructions],
+    &[Concept::Unknowing],
+    &[Concept::Hush],
+    &[Concept::Asked, Concept::Lie],
+    &[Concept::OtherTool],
+    &[Concept::Memory],
+    &[Concept::Tamper, Concept::TransferVerb],
+    &[Concept::Lasting, Concept::TransferVerb],
+    &[Concept::RemoteExec, Concept::TransferVerb],
 ];
 
-type Found = (SignalKind, Strength, Range<usize>);
+/// A signal: what it asks for, how sure it is, and where it stands.
+pub(super) type Found = (SignalKind, Strength, Range<usize>);
 
 /// The signals of a text in one language.
 pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
@@ -78,6 +90,7 @@ pub(super) fn read(text: &str, language: &Language) -> Vec<Found> {
     abroad.material(&mut found);
     abroad.orders(&mut found);
     abroad.unguarded(&mut found);
+    abroad.kinds(&mut found);
     promote(&mut found);
     for (_, strength, range) in &mut found {
         if *strength >= Strength::Doubtful {
@@ -121,6 +134,7 @@ fn hits<'a>(text: &'a str, language: &Language) -> Hits<'a> {
             clause: 0,
         });
     }
+    list.extend(super::abroad_kinds::tool_names(text));
     list.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.concept));
     number_sentences(text, &mut list);
     Hits {
@@ -131,10 +145,11 @@ fn hits<'a>(text: &'a str, language: &Language) -> Hits<'a> {
     }
 }
 
-struct Abroad<'a> {
-    hits: Hits<'a>,
+/// A text in one language.
+pub(super) struct Abroad<'a> {
+    pub(super) hits: Hits<'a>,
     /// The bytes that say as much as an English letter.
-    width: usize,
+    pub(super) width: usize,
     negated: Negated,
 }
 
@@ -218,7 +233,8 @@ impl Abroad<'_> {
     }
 
     fn overrides(&self, found: &mut Vec<Found>) {
-        for (at, verb) in self.hits.of(Concept::OverrideVerb) {
+        let lapses = self.hits.of(Concept::Lapse);
+        for (at, verb) in self.hits.of(Concept::OverrideVerb).chain(lapses) {
             if self.is_negated(at) {
                 continue;
             }
@@ -495,6 +511,12 @@ impl Abroad<'_> {
             Concept::Untold,
             Concept::OverrideVerb,
             Concept::Off,
+            Concept::Deed,
+            Concept::Lie,
+            Concept::Tamper,
+            Concept::Hush,
+            Concept::Unknowing,
+            Concept::Memory,
         ];
         for (at, address) in self.hits.of(Concept::Address) {
             if let Some(order) = self.nearest(at, &orders, OBJECT_REACH, 3) {
@@ -523,7 +545,7 @@ fn distance(one: Hit, other: Hit) -> usize {
 }
 
 /// The bytes from the first of some hits to the last.
-fn joined(hits: &[Hit]) -> Range<usize> {
+pub(super) fn joined(hits: &[Hit]) -> Range<usize> {
     let start = hits.iter().map(|hit| hit.start).min().unwrap_or_default();
     let end = hits.iter().map(|hit| hit.end).max().unwrap_or_default();
     start..end

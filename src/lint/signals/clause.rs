@@ -1,8 +1,8 @@
 //! What surrounds a combination of words: whether it tells what the tool does to its own
 //! data or asks something of the reader, whether it holds always, whether it is quoted.
 
-use super::{Concept, Hit, Hits, Strength};
 use super::plain::is_one_of;
+use super::{Concept, Hit, Hits, Strength};
 use crate::secrets::conceal::floor_boundary;
 use std::ops::Range;
 

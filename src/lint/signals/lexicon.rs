@@ -26,7 +26,11 @@ pub(super) struct Lexicon {
 fn is_neutral(concept: Concept) -> bool {
     matches!(
         concept,
-        Concept::PrivatePath | Concept::RoleTag | Concept::EmphasisTag | Concept::RemoteExec
+        Concept::PrivatePath
+            | Concept::RoleTag
+            | Concept::EmphasisTag
+            | Concept::RemoteExec
+            | Concept::Lasting
     )
 }
 
@@ -48,6 +52,13 @@ pub(super) fn is_anchor(concept: Concept) -> bool {
             | Concept::Imperative
             | Concept::Shield
             | Concept::Account
+            | Concept::Told
+            | Concept::Lapse
+            | Concept::Unknowing
+            | Concept::Hush
+            | Concept::Asked
+            | Concept::OtherTool
+            | Concept::Memory
     )
 }
 

@@ -151,12 +151,34 @@ impl Hits<'_> {
             if !named && !now && !rest.contains("tool") {
                 continue;
             }
-            let pages = [" to see ", " to get ", " to load ", " for more", " for details", "cursor", "offset"];
-            let human = [
-                " choose", " select", " log in", " sign in", " restart", " accept", " agree", " confirm",
-                " change your", " enter", " verify your", " renew", " update your", " wait", " set a",
+            let pages = [
+                " to see ",
+                " to get ",
+                " to load ",
+                " for more",
+                " for details",
+                "cursor",
+                "offset",
             ];
-            if pages.iter().any(|word| rest.contains(word)) && !self.word(imperative).contains("must")
+            let human = [
+                " choose",
+                " select",
+                " log in",
+                " sign in",
+                " restart",
+                " accept",
+                " agree",
+                " confirm",
+                " change your",
+                " enter",
+                " verify your",
+                " renew",
+                " update your",
+                " wait",
+                " set a",
+            ];
+            if pages.iter().any(|word| rest.contains(word))
+                && !self.word(imperative).contains("must")
                 || human.iter().any(|word| rest.starts_with(word)) && !named
             {
                 continue;

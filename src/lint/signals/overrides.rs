@@ -1,7 +1,7 @@
 //! Setting other instructions aside, or the user.
 
-use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
 use super::plain::is_one_of;
+use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
 
 /// The verbs that programs use of their own data.
 const OF_DATA: &[&str] = &[
@@ -90,8 +90,17 @@ impl Hits<'_> {
     pub(super) fn is_reported(&self, verb: Hit) -> bool {
         const READERS: &[&str] = &["you ", "assistant", "model", "agent", "ai "];
         const TELLING: &[&str] = &[
-            " told ", " asked ", " ordered ", " begged ", " advised ", " ask it ", " asking it ",
-            " tell it ", " telling it ", " asks it ", " tells it ",
+            " told ",
+            " asked ",
+            " ordered ",
+            " begged ",
+            " advised ",
+            " ask it ",
+            " asking it ",
+            " tell it ",
+            " telling it ",
+            " asks it ",
+            " tells it ",
         ];
         let clause = self.clause(verb).trim_end();
         let told = clause.ends_with(" to") && TELLING.iter().any(|word| clause.contains(word));

@@ -75,9 +75,25 @@ impl Hits<'_> {
     /// "conversation id".
     pub(super) fn is_label(&self, hit: Hit) -> bool {
         const OF: &[&str] = &[
-            "name of ", "names of ", "number of ", "id of ", "ids of ", "title of ", "list of ",
-            "kind of ", "type of ", "length of ", "name of the ", "names of the ", "number of the ",
-            "path of ", "path of the ", "path to the ", "path to ", "id of the ", "names of your ",
+            "name of ",
+            "names of ",
+            "number of ",
+            "id of ",
+            "ids of ",
+            "title of ",
+            "list of ",
+            "kind of ",
+            "type of ",
+            "length of ",
+            "name of the ",
+            "names of the ",
+            "number of the ",
+            "path of ",
+            "path of the ",
+            "path to the ",
+            "path to ",
+            "id of the ",
+            "names of your ",
         ];
         let next = self.behind(hit).trim_start_matches([' ', '_', '-']);
         let next = words(next).next().unwrap_or_default();
@@ -90,12 +106,34 @@ impl Hits<'_> {
     /// Whether a person does it: "the user has to enter ...".
     pub(super) fn is_done_by_person(&self, hit: Hit) -> bool {
         const PEOPLE: &[&str] = &[
-            "the user ", "users ", "the customer ", "customers ", "they ", "a person ", "the owner ",
-            "an administrator ", "administrators ", "people ", "the caller ", "members ", "admins ",
+            "the user ",
+            "users ",
+            "the customer ",
+            "customers ",
+            "they ",
+            "a person ",
+            "the owner ",
+            "an administrator ",
+            "administrators ",
+            "people ",
+            "the caller ",
+            "members ",
+            "admins ",
         ];
         const LED: &[&str] = &[
-            " you", "assistant", " wants", " asked", " expects", " agreed", " consent", " allow",
-            " approved", "says", "said", "wrote", "typed",
+            " you",
+            "assistant",
+            " wants",
+            " asked",
+            " expects",
+            " agreed",
+            " consent",
+            " allow",
+            " approved",
+            "says",
+            "said",
+            "wrote",
+            "typed",
         ];
         let clause = self.clause(hit).trim_start();
         PEOPLE.iter().any(|who| clause.starts_with(who))
@@ -126,9 +164,25 @@ impl Hits<'_> {
     /// will not be told".
     pub(super) fn is_outcome(&self, hit: Hit) -> bool {
         const PEOPLE: &[&str] = &[
-            "they", "members", "the member", "the author", "the sender", "the recipient",
-            "recipients", "customers", "the customer", "participants", "followers", "he", "she",
-            "the other", "subscribers", "guests", "attendees", "others", "reviewers",
+            "they",
+            "members",
+            "the member",
+            "the author",
+            "the sender",
+            "the recipient",
+            "recipients",
+            "customers",
+            "the customer",
+            "participants",
+            "followers",
+            "he",
+            "she",
+            "the other",
+            "subscribers",
+            "guests",
+            "attendees",
+            "others",
+            "reviewers",
         ];
         let clause = self.clause(hit).trim();
         let told = self.word(hit);
@@ -139,8 +193,17 @@ impl Hits<'_> {
     /// Whether other tools come in where this one, or they, can do nothing.
     pub(super) fn is_fallback(&self, hit: Hit) -> bool {
         const NOTHING: &[&str] = &[
-            "return nothing", "returns nothing", "find nothing", "finds nothing", "found nothing",
-            "fail", "not available", "unavailable", "cannot", "no result", "not enough",
+            "return nothing",
+            "returns nothing",
+            "find nothing",
+            "finds nothing",
+            "found nothing",
+            "fail",
+            "not available",
+            "unavailable",
+            "cannot",
+            "no result",
+            "not enough",
         ];
         let rest = self.rest(hit);
         NOTHING.iter().any(|words| rest.contains(words))
@@ -148,7 +211,13 @@ impl Hits<'_> {
 
     /// Whether the sentence says that nothing is changed.
     pub(super) fn is_read_only(&self, hit: Hit) -> bool {
-        const FREE: &[&str] = &["read-only", "read only", "only read", "change nothing", "changes nothing"];
+        const FREE: &[&str] = &[
+            "read-only",
+            "read only",
+            "only read",
+            "change nothing",
+            "changes nothing",
+        ];
         let (clause, rest) = (self.clause(hit), self.rest(hit));
         FREE.iter()
             .any(|words| clause.contains(words) || rest.contains(words))
@@ -157,9 +226,17 @@ impl Hits<'_> {
     /// Whether the person is asked for something rather than for leave: "do not ask the user
     /// to paste ...".
     pub(super) fn is_request(&self, hit: Hit) -> bool {
-        const LEAVE: &[&str] = &["confirm", "permission", "approv", "consent", "agree", "allow"];
+        const LEAVE: &[&str] = &[
+            "confirm",
+            "permission",
+            "approv",
+            "consent",
+            "agree",
+            "allow",
+        ];
         let rest = self.rest(hit);
-        let asked = rest.starts_with(" to ") || rest.starts_with(" for ") || rest.starts_with(" which ");
+        let asked =
+            rest.starts_with(" to ") || rest.starts_with(" for ") || rest.starts_with(" which ");
         let whom = ["the user", "ask", "users", "customers"];
         asked
             && whom.iter().any(|whom| self.word(hit).ends_with(whom))
@@ -179,11 +256,38 @@ impl Hits<'_> {
     /// Whether a text about attacks tells what one does: "can make the model send ...".
     pub(super) fn is_reported_attack(&self, start: usize) -> bool {
         const TELLS: &[&str] = &[
-            " can make ", " could make ", " may make ", " makes ", " made ", " tricks ", " tricked ",
-            " causes ", " lets ", " tries to ", " tried to ", " attempts to ", " instructs ",
-            " instructed ", " hopes ", " wrote ", " writes ", " says ", " said ", " asks ", " asked ",
-            " told ", " tells ", " contains ", " contained ", " attempt to ", " attempts ", " such as ",
-            " like ", " would ", " try to ", " trying to ",
+            " can make ",
+            " could make ",
+            " may make ",
+            " makes ",
+            " made ",
+            " tricks ",
+            " tricked ",
+            " causes ",
+            " lets ",
+            " tries to ",
+            " tried to ",
+            " attempts to ",
+            " instructs ",
+            " instructed ",
+            " hopes ",
+            " wrote ",
+            " writes ",
+            " says ",
+            " said ",
+            " asks ",
+            " asked ",
+            " told ",
+            " tells ",
+            " contains ",
+            " contained ",
+            " attempt to ",
+            " attempts ",
+            " such as ",
+            " like ",
+            " would ",
+            " try to ",
+            " trying to ",
         ];
         if !self.about {
             return false;
