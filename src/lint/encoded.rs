@@ -4,6 +4,7 @@
 //! Only what decodes to readable text is returned, and the work is linear in the
 //! length of the text.
 
+mod ciphers;
 mod signs;
 
 use crate::secrets::prefilter::next_run;
@@ -16,6 +17,7 @@ pub(crate) enum Encoding {
     Hex,
     Percent,
     Rot13,
+    Cipher,
     Reversed,
     QuotedPrintable,
     UpsideDown,
@@ -30,6 +32,7 @@ impl Encoding {
             Encoding::Hex => "hexadecimal",
             Encoding::Percent => "percent-encoded",
             Encoding::Rot13 => "rot13",
+            Encoding::Cipher => "enciphered",
             Encoding::Reversed => "reversed",
             Encoding::QuotedPrintable => "quoted-printable",
             Encoding::UpsideDown => "upside-down",
@@ -45,6 +48,7 @@ impl Encoding {
             Encoding::Percent
                 | Encoding::QuotedPrintable
                 | Encoding::Rot13
+                | Encoding::Cipher
                 | Encoding::Reversed
                 | Encoding::UpsideDown
         )
@@ -66,6 +70,9 @@ const SHORTEST_RUN: usize = 24;
 /// The longest text that is tried backwards and by rot13. Longer ones are prose
 /// for people, which nobody hides by turning it round.
 const LONGEST_TURNED: usize = 64 * 1024;
+
+/// The longest text that is read in all ciphers, of which there are many.
+const LONGEST_ENCIPHERED: usize = 2 * 1024;
 
 /// The encoded parts of `text`. `first_run` is where the first long run of key characters
 /// begins, if there is one; `definition` adds rot13 and reversed writing.
@@ -131,6 +138,11 @@ fn of_whole(text: &str, definition: bool) -> Vec<Part> {
         add(Encoding::Morse, signs::morse(text));
         add(Encoding::Numbers, signs::numbers(text));
         add(Encoding::Rot13, Some(rot13(text)));
+        if text.len() <= LONGEST_ENCIPHERED && ciphers::is_hinted(text) {
+            for reading in ciphers::readings(text) {
+                add(Encoding::Cipher, Some(reading));
+            }
+        }
         add(Encoding::Reversed, Some(text.chars().rev().collect()));
     }
     parts

@@ -222,7 +222,11 @@ impl<'a> Reading<'a> {
     }
 
     fn is_name(&self) -> bool {
-        self.text.is_name || matches!(self.surface(), Surface::ToolName | Surface::SchemaName)
+        self.text.is_name
+            || matches!(self.surface(), Surface::ToolName | Surface::SchemaName)
+            // Addresses and types have signs in place of blanks.
+            || self.surface() == Surface::Resource
+                && self.value().split(' ').take(4).count() <= 3
     }
 }
 
@@ -276,7 +280,7 @@ fn read_window(window: &str, offset: usize, is_name: bool, found: &mut Vec<Signa
     let mut views = vec![window];
     if is_name {
         // One byte for one, so that places in the spaced view are places in the name.
-        spaced = window.replace(['_', '-', '.', '/'], " ");
+        spaced = window.replace(['_', '-', '.', '/', '{', '}', '=', '?', '&', ';'], " ");
         views.push(&spaced);
     }
     for view in views {

@@ -351,7 +351,12 @@ fn read_definition(
     }
     for (rule, check) in active.checks() {
         if let Check::Definition(check) = check {
-            check(definition, &owner, &mut Findings::new(&rule.info, sink));
+            check(
+                context,
+                definition,
+                &owner,
+                &mut Findings::new(&rule.info, sink),
+            );
         }
     }
 }

@@ -130,7 +130,7 @@ const REACH: &str = "all|every|everything|whatever|whichever|any|anything|last|l
 /// What takes it back.
 const DENIED: &str = "default|defaults|path|against|not|never|don't|without|no|nor|neither|avoid|masked|redacted|\
     hidden by|untrusted|cannot|can't|isn't|aren't|doesn't|encrypted|unless|instead|detect|\
-    optional|of this server|it returns|to .env|into .env|in .env";
+    names of|name of|number of|shown to the user|optional|of this server|it returns|to .env|into .env|in .env";
 
 /// Ends of names that are about such material rather than it.
 const ABOUT: &str = "path|name|names|id|ids|url|uri|enabled|type|types|size|count|limit|ttl|expiry|length|policy|\

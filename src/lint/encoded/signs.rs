@@ -4,6 +4,9 @@
 /// Fewer signs than this are in texts by chance.
 const FEWEST_SIGNS: usize = 12;
 
+/// Blanks alone may be escaped.
+const FEWEST_ESCAPES: usize = 4;
+
 /// Quoted-printable with enough escapes for a few words.
 pub(super) fn quoted_printable(text: &str) -> Option<String> {
     let is_escape = |at: usize| {
@@ -11,7 +14,7 @@ pub(super) fn quoted_printable(text: &str) -> Option<String> {
         hex.is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))
     };
     let escapes = memchr::memchr_iter(b'=', text.as_bytes()).filter(|at| is_escape(*at));
-    if escapes.take(FEWEST_SIGNS).count() < FEWEST_SIGNS {
+    if escapes.take(FEWEST_ESCAPES).count() < FEWEST_ESCAPES {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len());

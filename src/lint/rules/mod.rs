@@ -43,7 +43,7 @@ pub(crate) enum Check {
     /// Each text.
     Text(fn(&Reading<'_>, &mut Findings<'_>)),
     /// Each definition as a whole.
-    Definition(fn(&Definition<'_>, &Owner<'_>, &mut Findings<'_>)),
+    Definition(fn(&Context<'_>, &Definition<'_>, &Owner<'_>, &mut Findings<'_>)),
     /// The names in each array of definitions.
     Listing(fn(Defined, &[(String, Span)], &mut Findings<'_>)),
     /// Each message with the request that it answers.

@@ -47,7 +47,8 @@ fn is_switch(reading: &Reading<'_>) -> bool {
         matches!(
             signal.kind,
             SignalKind::Consent | SignalKind::Execute | SignalKind::Conceal
-        ) && signal.strength < Strength::Strong
+        ) && (signal.strength < Strength::Strong
+            || signal.kind == SignalKind::Execute && reading.surface() == Surface::ToolName)
     };
     let value = reading.value().to_ascii_lowercase();
     matches!(

@@ -3,6 +3,7 @@
 use super::{Check, Rule};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
+use crate::lint::lookalike::drawn_like;
 use crate::lint::names::{capital_for_l, describe_name};
 use crate::lint::reading::{Reading, quoted};
 use crate::lint::surfaces::Surface;
@@ -35,5 +36,9 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
             quoted(name)
         );
         findings.text(reading, at..at + 1, message);
+    } else if let Some((part, word)) = drawn_like(name) {
+        let at = name.find(part).unwrap_or_default();
+        let message = format!("tool {}: \"{part}\" is drawn like \"{word}\"", quoted(name));
+        findings.text(reading, at..at + part.len(), message);
     }
 }

@@ -5,6 +5,7 @@ use crate::cassette::place::Identity;
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::{Owner, Reading, quoted};
+use crate::lint::run::Context;
 use crate::lint::signals::{Signal, SignalKind, Strength};
 use crate::lint::stray;
 use crate::lint::surfaces::{Defined, Definition, Surface};
@@ -65,7 +66,12 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Material that the tool has nothing to do with.
-fn check_stray(definition: &Definition<'_>, owner: &Owner<'_>, findings: &mut Findings<'_>) {
+fn check_stray(
+    _: &Context<'_>,
+    definition: &Definition<'_>,
+    owner: &Owner<'_>,
+    findings: &mut Findings<'_>,
+) {
     let Some(stray) = stray::stray(definition) else {
         return;
     };

@@ -34,17 +34,18 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
         let plain = |kind| {
             part.encoding.covers_whole_text()
                 && reading
-                    .signals_from(Strength::Strong)
+                    .signals_from(Strength::Doubtful)
                     .any(|signal| signal.kind == kind)
         };
         let Some(signal) = signals.iter().find(|signal| {
-            signal.strength == Strength::Strong
+            // What is said in an encoding is not said in passing.
+            matches!(signal.strength, Strength::Doubtful | Strength::Strong)
                 && signal.kind != SignalKind::Material
                 && !plain(signal.kind)
         }) else {
             continue;
         };
-        let severity = if definition {
+        let severity = if definition && signal.strength == Strength::Strong {
             Severity::Error
         } else {
             Severity::Warning

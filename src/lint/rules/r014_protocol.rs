@@ -6,10 +6,11 @@ use crate::cassette::place::Identity;
 use crate::cassette::view::{Paired, Role};
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
+use crate::lint::hints::lie;
 use crate::lint::names::name_fault;
-use crate::lint::reading::{Reading, quoted};
+use crate::lint::reading::{Owner, Reading, quoted};
 use crate::lint::run::Context;
-use crate::lint::surfaces::Surface;
+use crate::lint::surfaces::{Definition, Surface};
 use crate::wire::json::Span;
 use crate::wire::mcp::MODERN_REVISION;
 
@@ -28,6 +29,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Check::Message(check),
         Check::Session(listings),
         Check::Text(names),
+        Check::Definition(hints),
     ],
 };
 
@@ -134,4 +136,32 @@ fn names(reading: &Reading<'_>, findings: &mut Findings<'_>) {
             format!("tool {}: {fault}", quoted(name)),
         );
     }
+}
+
+/// Hints that the name of the tool contradicts.
+fn hints(
+    context: &Context<'_>,
+    definition: &Definition<'_>,
+    owner: &Owner<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let Some(lie) = lie(&context.cassette.text, definition) else {
+        return;
+    };
+    let name = definition.name.as_ref().map_or("", |(name, _)| name);
+    let message = format!(
+        "tool {}: a hint says that the tool {}, and its name says \"{}\"",
+        quoted(name),
+        lie.claim,
+        lie.verb
+    );
+    let identity = Identity::text(&message);
+    findings.value(
+        findings.severity(),
+        lie.span,
+        owner.tool(),
+        "annotations",
+        identity,
+        message,
+    );
 }

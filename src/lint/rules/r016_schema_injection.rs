@@ -5,6 +5,7 @@ use crate::cassette::place::Identity;
 use crate::finding::{Evidence, RuleInfo, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::reading::{Owner, Reading, quoted};
+use crate::lint::run::Context;
 use crate::lint::signals::SignalKind;
 use crate::lint::surfaces::{Definition, Surface};
 use crate::lint::together;
@@ -34,17 +35,35 @@ const KINDS: &[SignalKind] = &[
     SignalKind::Consent,
 ];
 
+const OF_NAMES: &[SignalKind] = &[
+    SignalKind::Override,
+    SignalKind::Conceal,
+    SignalKind::Exfiltrate,
+    SignalKind::Role,
+    SignalKind::Addressed,
+];
+
 fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
     if reading.surface() != Surface::ToolName && !reading.surface().is_schema() {
         return;
     }
-    if let Some(injection) = super::injection::of_kinds(reading, KINDS) {
+    // What the name of a tool says is done is what the tool does.
+    let kinds = match reading.surface() {
+        Surface::ToolName => OF_NAMES,
+        _ => KINDS,
+    };
+    if let Some(injection) = super::injection::of_kinds(reading, kinds) {
         injection.report(reading, findings, "carries instructions to the model");
     }
 }
 
 /// An order that is parted over several texts of one definition.
-fn check_together(definition: &Definition<'_>, owner: &Owner<'_>, findings: &mut Findings<'_>) {
+fn check_together(
+    _: &Context<'_>,
+    definition: &Definition<'_>,
+    owner: &Owner<'_>,
+    findings: &mut Findings<'_>,
+) {
     let Some(split) = together::split(definition) else {
         return;
     };

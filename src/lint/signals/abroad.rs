@@ -202,7 +202,7 @@ impl Abroad<'_> {
     }
 
     /// Whether a negation belongs to the verb.
-    fn is_negated(&self, at: usize) -> bool {
+    pub(super) fn is_negated(&self, at: usize) -> bool {
         let Some(verb) = self.hits.list.get(at).copied() else {
             return false;
         };

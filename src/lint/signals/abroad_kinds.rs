@@ -57,9 +57,16 @@ const ROWS: &[Row] = &[
         Prime,
         Doubtful,
         1,
+        &[&[C::Memory], &[C::Consent, C::Given, C::RemoteExec]],
+    ),
+    row(
+        Prime,
+        Doubtful,
+        1,
         &[
             &[C::Memory],
-            &[C::Future, C::Deed, C::Consent, C::Given, C::RemoteExec],
+            &[C::Future],
+            &[C::Deed, C::Lie, C::OtherTool, C::Tamper],
         ],
     ),
     row(
@@ -100,7 +107,7 @@ impl Abroad<'_> {
                 .iter()
                 .filter(|hit| first.contains(&hit.concept));
             let whole = anchors
-                .filter(|hit| !self.is_switched(**hit))
+                .filter(|hit| !self.is_switched(**hit) && !self.is_negated_hush(**hit))
                 .find_map(|anchor| self.completed(row, *anchor));
             found.extend(whole.map(|range| (row.kind, row.strength, range)));
         }
@@ -122,6 +129,11 @@ impl Abroad<'_> {
             taken.push(nearest);
         }
         Some(super::abroad::joined(&taken))
+    }
+
+    /// Whether it is forbidden to do it quietly.
+    fn is_negated_hush(&self, hit: Hit) -> bool {
+        hit.concept == C::Hush && self.is_negated(self.hits.index(hit))
     }
 
     /// Whether the sentence is about a switch of the tool.

@@ -60,7 +60,10 @@ impl Hits<'_> {
             "pool",
         ];
         let word = self.behind(user).trim_start_matches([' ', '-', '_']);
-        !NOUNS.iter().any(|noun| word.starts_with(noun)) && !self.before(user).ends_with("by ")
+        !NOUNS.iter().any(|noun| word.starts_with(noun))
+            && !["by ", "of one ", "of another ", "of other "]
+                .iter()
+                .any(|word| self.before(user).ends_with(word))
     }
 
     /// Whether the sentence is about a switch of the tool: "if true, ...".
@@ -318,7 +321,8 @@ fn is_open(text: &str) -> bool {
 /// What a heading behind "AI" or "model" may be about.
 const OF_DOCUMENTS: &str = "policy|policies|notes|card|act|features|usage|disclosure|summary|news|section|ethics|\
     guidelines|generated|index|name|version|id|type|used|provider|output|response|settings|\
-    parameters|config|configuration|size|costs|price|pricing|year";
+    parameters|config|configuration|size|costs|price|pricing|year|wanted|manager|professor|editor|\
+    director|coach|position|job|tools";
 
 /// Whether a word for what reads texts stands where it is charged with something: "AI
 /// reviewers: ...", "agents that read this should ..."; not "a model of", "user-agent:".
@@ -350,6 +354,14 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
             '.', '!', '?', ':', ';', '(', '[', '#', '*', '-', '>', '"', ',',
         ]);
     if before.ends_with(['-', '/', '.']) {
+        return false;
+    }
+    let next = text.get(range.end..).unwrap_or_default();
+    let next = next
+        .trim_start()
+        .split(|c: char| !c.is_alphanumeric())
+        .next();
+    if is_one_of(OF_DOCUMENTS, next.unwrap_or_default()) {
         return false;
     }
     let few = outside

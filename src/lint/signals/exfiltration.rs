@@ -35,6 +35,10 @@ impl Hits<'_> {
                 continue;
             }
             if let Some((verb, strength)) = self.passed_on(at, path) {
+                let strength = match self.about && self.tells_of_tool(path) {
+                    true => Strength::Quoted,
+                    false => strength,
+                };
                 let range = path.start.min(verb.start)..path.end.max(verb.end);
                 add(SignalKind::Exfiltrate, strength, range);
             } else if let Some(consent) = self.near(at, Concept::Consent, 160, 1) {

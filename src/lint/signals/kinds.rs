@@ -18,7 +18,7 @@ use Concept as C;
 pub(super) const REACH: usize = 400;
 
 /// Where a model writes down what it thinks.
-const OF_THOUGHT: &str = "`thought`|`thoughts`|`thinking`|`reasoning`|`analysis`|`reflection`";
+const OF_THOUGHT: &str = "thought|thoughts|thinking|reasoning|analysis|reflection";
 
 /// The words that stand close to each other, in two blocks of the text.
 #[derive(Default)]
@@ -179,12 +179,17 @@ impl Hits<'_> {
         if words.iter().any(|hit| self.is_about_attacks(*hit)) {
             return Some(Strength::Quoted);
         }
-        Some(row.strength)
+        // "The answer" is that of a tool as well.
+        let of_tool = |hit: &Hit| hit.concept == C::Account && self.word(*hit).starts_with("the ");
+        match row.kind {
+            Conceal if words.iter().any(of_tool) => Some(row.strength.min(Doubtful)),
+            _ => Some(row.strength),
+        }
     }
 
     /// Whether the clause begins with what the tool does, "Copies a file ...", rather than
     /// with a plural, "Copies that ...".
-    fn tells_of_tool(&self, hit: Hit) -> bool {
+    pub(super) fn tells_of_tool(&self, hit: Hit) -> bool {
         // The word behind it tells a verb from a plural.
         let end = floor_boundary(self.text, hit.end + 20);
         tells_of_tool(self.text.get(hit.clause..end).unwrap_or_default())
@@ -255,7 +260,11 @@ impl Hits<'_> {
             }
             C::Given if self.word(hit).starts_with("approve") => self.is_asked_of_person(hit),
             C::OtherTool => self.is_fallback(hit),
-            C::Slot => is_one_of(OF_THOUGHT, self.word(hit)),
+            C::Slot => {
+                let name = self.behind(hit).split('`').next().unwrap_or_default();
+                is_one_of(OF_THOUGHT, self.word(hit).trim_matches('`'))
+                    || self.word(hit).ends_with('`') && is_one_of(OF_THOUGHT, name)
+            }
             C::PrivatePath => {
                 let vague = row.strength == Doubtful || row.kind == Material;
                 self.is_default(hit)
@@ -264,7 +273,9 @@ impl Hits<'_> {
             }
             C::Hoard | C::Private => self.is_public_half(hit) || self.is_label(hit),
             C::Memory => self.goes_on_with_data(hit) || self.is_notable(hit),
-            C::Unattended => self.goes_on_with_data(hit) || self.is_request(hit),
+            C::Unattended => {
+                self.goes_on_with_data(hit) || self.is_request(hit) || self.is_forbidden(hit)
+            }
             // So is "never mention the internal id".
             C::Hush => {
                 const OF_DATA: &str = "id|ids|code|codes|password|passwords|token|tokens|price|prices|cost|costs|\

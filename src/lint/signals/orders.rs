@@ -3,10 +3,43 @@
 use super::{Add, Concept, Hit, Hits, SignalKind, Strength};
 use crate::secrets::conceal::floor_boundary;
 
+/// What goes on with what a question is about.
+const TOPICS: &[&str] = &[
+    " questions ",
+    " a question about",
+    " a question on",
+    " about ",
+    " on ",
+    " regarding ",
+    " of ",
+];
+
 impl Hits<'_> {
+    /// Whether "whenever the user" goes on with something special that the user does:
+    /// "changes the address".
+    fn names_deed_of_user(&self, prime: Hit) -> bool {
+        const ANY: &[&str] = &[
+            "anything",
+            "something",
+            " any ",
+            "whatever",
+            "a message",
+            "types",
+            "writes",
+            "says",
+        ];
+        let rest = self.rest(prime);
+        let verb = rest.trim_start().split(' ').next().unwrap_or_default();
+        verb.ends_with('s') && !ANY.iter().any(|any| rest.contains(any))
+    }
+
     pub(super) fn roles(&self, add: Add<'_>) {
         for (_, tag) in self.of(Concept::RoleTag) {
             if self.is_element(tag) {
+                continue;
+            }
+            if self.is_sample(tag) {
+                add(SignalKind::Role, Strength::Cited, tag.range());
                 continue;
             }
             add(SignalKind::Role, Strength::Strong, tag.range());
@@ -34,6 +67,16 @@ impl Hits<'_> {
             };
             add(SignalKind::Execute, strength, exec.range());
         }
+    }
+
+    /// Whether the tag is shown as one: "for instance <|im_end|>".
+    fn is_sample(&self, tag: Hit) -> bool {
+        self.samples
+            && self.of(Concept::Sample).any(|(_, sample)| {
+                sample.sentence == tag.sentence
+                    && sample.end <= tag.start
+                    && tag.start - sample.end <= 24
+            })
     }
 
     /// Whether the tag is an element of data: it holds a word or two and ends.
@@ -118,16 +161,21 @@ impl Hits<'_> {
             ];
             let topical = self.word(prime).ends_with("the user");
             if self.word(prime).starts_with("before ")
-                && [" questions ", " a question about", " a question on"]
+                && TOPICS
                     .iter()
                     .any(|topic| self.behind(prime).starts_with(topic))
+                || self.word(prime).ends_with(" question")
+                    && TOPICS
+                        .iter()
+                        .any(|topic| self.behind(prime).starts_with(topic))
             {
                 continue;
             }
             if topical
-                && topics
+                && (topics
                     .iter()
                     .any(|topic| self.behind(prime).starts_with(topic))
+                    || self.names_deed_of_user(prime))
             {
                 continue;
             }

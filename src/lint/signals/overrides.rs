@@ -83,6 +83,15 @@ const REPORTED: &[&str] = &[
     "tries to",
     "attempts to",
     "trying to",
+    "support",
+    "supports",
+    "allow",
+    "allows",
+    "could",
+    "would",
+    "able to",
+    "possible to",
+    "want it to",
 ];
 
 impl Hits<'_> {

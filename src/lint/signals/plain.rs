@@ -81,7 +81,6 @@ impl Hits<'_> {
             "id of ",
             "ids of ",
             "title of ",
-            "list of ",
             "kind of ",
             "type of ",
             "length of ",
@@ -98,6 +97,10 @@ impl Hits<'_> {
         let next = self.behind(hit).trim_start_matches([' ', '_', '-']);
         let next = words(next).next().unwrap_or_default();
         let joined = self.behind(hit).starts_with([' ', '_', '-']);
+        // Why something is done is told to people.
+        if self.word(hit) == "your reasoning" && matches!(next, "for" | "behind" | "about") {
+            return true;
+        }
         joined && is_one_of(LABELS, next)
             || hit.concept != C::PrivatePath
                 && OF.iter().any(|words| self.before(hit).ends_with(words))
@@ -190,6 +193,19 @@ impl Hits<'_> {
             && (clause.ends_with(" will") || told.starts_with("is ") || told.starts_with("are "))
     }
 
+    /// Whether leave is demanded by a double negation: "never call it without asking".
+    pub(super) fn is_forbidden(&self, hit: Hit) -> bool {
+        const NOT: &str = "never|not|don't|cannot|nothing|nobody|no";
+        let clause = self.clause(hit);
+        let near = clause.get(floor_boundary(clause, clause.len().saturating_sub(60))..);
+        let near = near
+            .unwrap_or_default()
+            .rsplit(',')
+            .next()
+            .unwrap_or_default();
+        self.word(hit).starts_with("without") && words(near).any(|word| is_one_of(NOT, word))
+    }
+
     /// Whether other tools come in where this one, or they, can do nothing.
     pub(super) fn is_fallback(&self, hit: Hit) -> bool {
         const NOTHING: &[&str] = &[
@@ -217,6 +233,10 @@ impl Hits<'_> {
             "only read",
             "change nothing",
             "changes nothing",
+            "on a copy",
+            "dry run",
+            "no side effects",
+            "nothing can break",
         ];
         let (clause, rest) = (self.clause(hit), self.rest(hit));
         FREE.iter()
