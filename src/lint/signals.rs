@@ -12,6 +12,7 @@ mod clause;
 mod concealment;
 mod exfiltration;
 mod gate;
+mod hidden_markup;
 mod kinds;
 mod language;
 mod lexicon;
@@ -108,6 +109,10 @@ pub(crate) fn read(folded: &str) -> Vec<Signal> {
     if open.abroad() {
         read_abroad(open, folded, &mut found);
     }
+    if let Some(range) = hidden_markup::first(folded) {
+        let kind = (SignalKind::Conceal, Strength::Doubtful);
+        found.entry(kind).or_insert(range);
+    }
     found
         .into_iter()
         .map(|((kind, strength), range)| Signal {
@@ -164,6 +169,7 @@ pub(crate) fn may_signal(folded: &str) -> bool {
     let open = gate::Open::of(folded);
     open.english() && may_signal_in_english(folded)
         || open.abroad() && may_signal_abroad(open, folded)
+        || hidden_markup::first(folded).is_some()
 }
 
 fn may_signal_in_english(folded: &str) -> bool {

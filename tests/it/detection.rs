@@ -10,32 +10,13 @@ use std::path::Path;
 
 use mcp_cassette::lint::Options;
 use mcp_cassette::{Severity, lint};
-use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use crate::support::{cassette, message, root, session, write};
-
-/// The languages that each corpus of this project covers.
-const LANGUAGES: [&str; 20] = [
-    "ar", "de", "en", "es", "fa", "fr", "he", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru",
-    "tr", "uk", "vi", "zh",
-];
-
-const SECTIONS: [(&str, &str, &str); 3] = [
-    ("Corpus of this project", "attacks.jsonl", "innocent.jsonl"),
-    (
-        "Second corpus of this project",
-        "second-attacks.jsonl",
-        "second-innocent.jsonl",
-    ),
-    (
-        "Development corpus",
-        "dev-attacks.jsonl",
-        "dev-innocent.jsonl",
-    ),
-];
+use crate::corpora::{
+    Entry, LANGUAGES, SECTIONS, copy, elsewhere, entries, is_tool, recording, rows,
+};
+use crate::support::{root, write};
 
 const ATTACKS: &str = "Attacks";
 const HONEST: &str = "Honest texts";
@@ -58,25 +39,6 @@ found of the other half: its rates are the ones to expect of texts that are new,
 how much the rules know their examples by heart. The rules were developed with the development corpus in view, so its
 rates say less.
 ";
-
-/// One line of a corpus.
-#[derive(Deserialize)]
-struct Entry {
-    id: String,
-    surface: String,
-    text: String,
-    path: String,
-    lang: String,
-    difficulty: String,
-    /// Of an attack.
-    #[serde(default)]
-    technique: String,
-    /// Of an honest text.
-    #[serde(default)]
-    why_suspicious: String,
-    /// As it stood on the wire, byte for byte.
-    object: Box<RawValue>,
-}
 
 /// How many texts there are, and of how many the worst finding is how bad.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -110,7 +72,7 @@ fn an_order_is_found_wherever_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let mut lost = Vec::new();
     let mut orders = 0;
-    for file in ["attacks.jsonl", "dev-attacks.jsonl", "second-attacks.jsonl"] {
+    for file in SECTIONS.map(|(_, attacks, _)| attacks) {
         let described = |entry: &Entry| entry.path == "/description" && is_tool(entry);
         for entry in entries(file).iter().filter(|entry| described(entry)) {
             let (worst, rules) = judge(folder.path(), entry);
@@ -132,72 +94,6 @@ fn an_order_is_found_wherever_it_stands() {
     }
     assert!(orders >= 100, "{orders}");
     assert!(lost.is_empty(), "{}", lost.join("\n"));
-}
-
-fn is_tool(entry: &Entry) -> bool {
-    let object: Value = serde_json::from_str(entry.object.get()).unwrap();
-    object.get("inputSchema").is_some()
-}
-
-fn copy(entry: &Entry) -> Entry {
-    Entry {
-        id: entry.id.clone(),
-        surface: entry.surface.clone(),
-        text: entry.text.clone(),
-        path: entry.path.clone(),
-        lang: entry.lang.clone(),
-        difficulty: entry.difficulty.clone(),
-        technique: entry.technique.clone(),
-        why_suspicious: entry.why_suspicious.clone(),
-        object: entry.object.clone(),
-    }
-}
-
-/// The text in the other places of definitions and of requests.
-fn elsewhere(text: &str) -> Vec<(&'static str, Value)> {
-    let tool = |schema: Value| json!({"name": "a", "description": "Adds.", "inputSchema": schema});
-    let parameter =
-        |parameter: Value| tool(json!({"type": "object", "properties": {"b": parameter}}));
-    let message = json!([{"role": "user", "content": {"type": "text", "text": text}}]);
-    vec![
-        (
-            "parameter",
-            parameter(json!({"type": "string", "description": text})),
-        ),
-        ("enum", parameter(json!({"enum": ["c", text]}))),
-        ("default", parameter(json!({"default": text}))),
-        ("example", parameter(json!({"examples": [text]}))),
-        ("comment", tool(json!({"type": "object", "$comment": text}))),
-        (
-            "title",
-            json!({"name": "a", "title": text, "inputSchema": {"type": "object"}}),
-        ),
-        (
-            "instructions",
-            json!({"serverInfo": {"name": "a", "version": "1"}, "instructions": text}),
-        ),
-        ("prompt", json!({"name": "a", "description": text})),
-        (
-            "argument",
-            json!({"name": "a", "arguments": [{"name": "b", "description": text}]}),
-        ),
-        (
-            "template",
-            json!({"uriTemplate": "a://{b}", "name": "b", "description": text}),
-        ),
-        (
-            "sampling",
-            json!({"method": "sampling/createMessage", "params": {"messages": message}}),
-        ),
-        (
-            "system prompt",
-            json!({"method": "sampling/createMessage", "params": {"systemPrompt": text}}),
-        ),
-        (
-            "elicitation",
-            json!({"method": "elicitation/create", "params": {"message": text}}),
-        ),
-    ]
 }
 
 #[test]
@@ -238,6 +134,8 @@ fn the_corpora_are_as_large_and_varied_as_they_claim() {
         ("innocent.jsonl", 400, 6),
         ("second-attacks.jsonl", 190, 2),
         ("second-innocent.jsonl", 190, 2),
+        ("third-attacks.jsonl", 200, 2),
+        ("third-innocent.jsonl", 250, 2),
     ] {
         let entries = entries(file);
         assert!(entries.len() >= least, "{file}: {}", entries.len());
@@ -343,116 +241,6 @@ fn judge(folder: &Path, entry: &Entry) -> (Severity, Vec<String>) {
     let worst = alarms().map(|f| f.severity).max();
     let rules: BTreeSet<String> = alarms().map(|f| f.rule.to_string()).collect();
     (worst.unwrap_or(Severity::Note), rules.into_iter().collect())
-}
-
-/// The rows that an entry counts in, each with its place among the others.
-fn rows(entry: &Entry) -> Vec<(usize, String)> {
-    let object: Value = serde_json::from_str(entry.object.get()).unwrap();
-    // A definition is what a server says of itself before anything is called.
-    let answers = ["content", "contents", "messages", "error", "method"];
-    let defines = answers.iter().all(|member| object.get(member).is_none());
-    let part = if defines {
-        "definitions and instructions"
-    } else {
-        "results and messages"
-    };
-    let difficulty = ["easy", "medium", "hard"];
-    let place = difficulty.iter().position(|name| *name == entry.difficulty);
-    [
-        (0, "all".to_owned()),
-        (1 + place.unwrap(), entry.difficulty.clone()),
-        (4 + usize::from(!defines), part.to_owned()),
-        (8, format!("surface `{}`", entry.surface)),
-        (9, format!("language `{}`", entry.lang)),
-    ]
-    .into_iter()
-    .chain(half(entry))
-    .collect()
-}
-
-/// The rows of the half of a corpus of this project that the entry belongs to.
-fn half(entry: &Entry) -> Vec<(usize, String)> {
-    // The development corpus was in view as a whole.
-    if entry.id.starts_with("ATK-") || entry.id.starts_with("BEN-") {
-        return Vec::new();
-    }
-    let in_view = Sha256::digest(&entry.id).first().unwrap() % 2 == 0;
-    let seen = if in_view { "in view" } else { "not in view" };
-    let language = match entry.lang.as_str() {
-        "en" => "English",
-        _ => "other languages",
-    };
-    let place = 6 + usize::from(!in_view);
-    vec![
-        (place, seen.to_owned()),
-        (place, format!("{seen}, {language}")),
-    ]
-}
-
-/// A session in which a server sent the object of an entry.
-fn recording(entry: &Entry) -> String {
-    let raw = entry.object.get();
-    let object: Value = serde_json::from_str(raw).unwrap();
-    let has = |member: &str| object.get(member).is_some();
-    let answered = |method: &str, result: &str| {
-        let request = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#);
-        let response = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-        cassette(&[
-            message("client", "request", &request),
-            message("server", "response", &response),
-        ])
-    };
-    let listed = |what: &str, member: &str| {
-        answered(
-            &format!("{what}/list"),
-            &format!(r#"{{"{member}":[{raw}]}}"#),
-        )
-    };
-    // A whole message but for its version and its id.
-    let rest = raw.strip_prefix('{').unwrap();
-    if has("error") {
-        let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#;
-        cassette(&[
-            message("client", "request", request),
-            message(
-                "server",
-                "response",
-                &format!(r#"{{"jsonrpc":"2.0","id":1,{rest}"#),
-            ),
-        ])
-    } else if let Some(method) = object.get("method").and_then(Value::as_str) {
-        let (kind, id) = match method.starts_with("notifications/") {
-            true => ("notification", ""),
-            false => ("request", r#""id":1,"#),
-        };
-        let payload = format!(r#"{{"jsonrpc":"2.0",{id}{rest}"#);
-        cassette(&[message("server", kind, &payload)])
-    } else if has("content") {
-        session("[]", &[raw])
-    } else if has("contents") {
-        answered("resources/read", raw)
-    } else if has("messages") {
-        answered("prompts/get", raw)
-    } else if has("serverInfo") || has("instructions") {
-        answered("initialize", raw)
-    } else if has("inputSchema") {
-        listed("tools", "tools")
-    } else if has("uriTemplate") {
-        listed("resources/templates", "resourceTemplates")
-    } else if has("uri") {
-        listed("resources", "resources")
-    } else {
-        assert!(has("name"), "{}: no known object", entry.id);
-        listed("prompts", "prompts")
-    }
-}
-
-fn entries(file: &str) -> Vec<Entry> {
-    let path = root().join("tests/corpora").join(file);
-    let text = fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{file}: {error}")))
-        .collect()
 }
 
 /// The counts of a document, by its headings and the words of the row.

@@ -15,6 +15,7 @@ mod check_places;
 mod check_policy;
 mod check_reports;
 mod config;
+mod corpora;
 mod demo_client;
 mod demo_server;
 mod detection;

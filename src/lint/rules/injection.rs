@@ -5,6 +5,7 @@ use crate::finding::Severity;
 use crate::lint::findings::Findings;
 use crate::lint::reading::Reading;
 use crate::lint::signals::{Signal, SignalKind, Strength};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Signals that make up a finding, and what to point at.
@@ -52,21 +53,23 @@ impl Injection {
     }
 }
 
-/// The strong signals of a text, two weak ones of different kinds, or a doubtful one.
+/// The strong signals of a text, two of different kinds that are less sure, or a doubtful one.
 pub(super) fn of_definition(reading: &Reading<'_>) -> Option<Injection> {
     let strong = collect(reading, |signal| signal.strength == Strength::Strong);
     strong
         .or_else(|| {
-            let weak = |signal: &Signal| {
-                signal.strength == Strength::Weak
-                    && !matches!(signal.kind, SignalKind::Addressed | SignalKind::Material)
+            let unsure = |signal: &Signal| match signal.strength {
+                Strength::Doubtful => signal.kind != SignalKind::Material,
+                Strength::Weak => {
+                    !matches!(signal.kind, SignalKind::Addressed | SignalKind::Material)
+                }
+                _ => false,
             };
-            let kinds = reading
-                .signals()
-                .iter()
-                .filter(|signal| weak(signal))
-                .count();
-            (kinds >= 2).then(|| collect(reading, weak)).flatten()
+            let signals = reading.signals().iter().filter(|signal| unsure(signal));
+            let kinds: BTreeSet<SignalKind> = signals.map(|signal| signal.kind).collect();
+            (kinds.len() >= 2)
+                .then(|| collect(reading, unsure))
+                .flatten()
         })
         .or_else(|| {
             let doubtful =
