@@ -6,7 +6,7 @@ use super::fold;
 use super::invisible::{self, Hidden};
 use super::padding;
 use super::run::Context;
-use super::signals::{self, Signal, Strength};
+use super::signals::{self, Signal, SignalKind, Strength};
 use super::surfaces::{Defined, Definition, Surface, Text};
 use crate::cassette::place::Identity;
 use crate::secrets::{self, Entropy, Place, Secret, TextContext, conceal, prefilter};
@@ -125,7 +125,11 @@ impl<'a> Reading<'a> {
     pub(crate) fn signals(&self) -> &[Signal] {
         self.signals.get_or_init(|| {
             let joined_words = self.is_name() || self.has_marker_shape();
-            signals_of(self.value(), joined_words)
+            let mut signals = signals_of(self.value(), joined_words);
+            // An address may be of what sets a role.
+            let is_address = self.surface() == Surface::Resource && !self.value().contains(' ');
+            signals.retain(|signal| !is_address || signal.kind != SignalKind::Role);
+            signals
         })
     }
 
@@ -328,7 +332,6 @@ pub(crate) fn quoted_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lint::signals::SignalKind;
 
     #[test]
     fn padding_does_not_part_an_order() {

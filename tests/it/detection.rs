@@ -33,11 +33,15 @@ This file is written by a test when `UPDATE_FIXTURES=1` is set. The test fails i
 one below. `cargo test --test it detection -- --nocapture` also names the texts that were missed and those that
 were taken for attacks.
 
-Both corpora of this project were written without sight of the rules and of their vocabularies. One half of each, by
+The corpora of this project were written without sight of the rules and of their vocabularies. One half of each, by
 the parity of the first byte of the SHA-256 of the id, was in view when the rules were extended. Nobody looked at what is
 found of the other half: its rates are the ones to expect of texts that are new, and the difference between the halves is
 how much the rules know their examples by heart. The rules were developed with the development corpus in view, so its
 rates say less.
+
+At first sight, before anybody had read a text of it, 88 of the 210 attacks of the third corpus were found (41.9 %): 67 of
+the 100 in English, 21 of the 110 in other languages; 58 of them as errors. Of its 260 honest texts 13 (5.0 %) were taken
+for attacks, 6 of them (2.3 %) as errors, all in English.
 ";
 
 /// How many texts there are, and of how many the worst finding is how bad.

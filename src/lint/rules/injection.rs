@@ -122,7 +122,8 @@ fn is_sure(reading: &Reading<'_>, signal: &Signal) -> bool {
 
 /// Whether a text looks English: other languages with plain letters have no such word.
 fn is_english(value: &str) -> bool {
-    const WORDS: &str = "the|of|and|is|to|this|with|for";
+    const WORDS: &str = "the|and|to|this|with|for|you|your|not|are|that|it|from|please|have|will|can|my|\
+        they|don|didn|hi|hello|no";
     value.is_ascii()
         && value.split(|c: char| !c.is_ascii_alphabetic()).any(|word| {
             WORDS
