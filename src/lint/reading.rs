@@ -127,7 +127,9 @@ impl<'a> Reading<'a> {
             let joined_words = self.is_name() || self.has_marker_shape();
             let mut signals = signals_of(self.value(), joined_words);
             // An address may be of what sets a role.
-            let is_address = self.surface() == Surface::Resource && !self.value().contains(' ');
+            let is_address = self.surface() == Surface::Resource
+                && self.value().is_ascii()
+                && !self.value().contains(' ');
             signals.retain(|signal| !is_address || signal.kind != SignalKind::Role);
             signals
         })

@@ -37,12 +37,13 @@ fn check(reading: &Reading<'_>, findings: &mut Findings<'_>) {
                     .signals_from(Strength::Doubtful)
                     .any(|signal| signal.kind == kind)
         };
-        let Some(signal) = signals.iter().find(|signal| {
+        let hidden = signals.iter().filter(|signal| {
             // What is said in an encoding is not said in passing.
             matches!(signal.strength, Strength::Doubtful | Strength::Strong)
                 && signal.kind != SignalKind::Material
                 && !plain(signal.kind)
-        }) else {
+        });
+        let Some(signal) = hidden.max_by_key(|signal| signal.strength) else {
             continue;
         };
         let severity = if definition && signal.strength == Strength::Strong {

@@ -11,47 +11,48 @@ const FEWEST_WORDS: usize = 5;
 /// So much behind the beginning is looked at, in bytes.
 const REACH: usize = 512;
 
-/// What hides what comes next, and where that ends.
-const OPENINGS: [(&str, &str); 14] = [
-    ("<!--", "-->"),
-    ("[//]: #", "\n"),
-    ("[comment]: #", "\n"),
-    ("display:none", "<"),
-    ("display: none", "<"),
-    ("visibility:hidden", "<"),
-    ("visibility: hidden", "<"),
-    ("font-size:0", "<"),
-    ("font-size: 0", "<"),
-    ("font-size:1px", "<"),
-    ("opacity:0", "<"),
-    ("opacity: 0", "<"),
-    ("color:white", "<"),
-    ("color:#fff", "<"),
+/// What hides everything up to the end that stands beside it.
+const COMMENTS: [(&str, &str); 3] = [("<!--", "-->"), ("[//]: #", "\n"), ("[comment]: #", "\n")];
+
+/// What in a tag hides its element.
+const STYLES: [&str; 11] = [
+    "display:none",
+    "display: none",
+    "visibility:hidden",
+    "visibility: hidden",
+    "font-size:0",
+    "font-size: 0",
+    "font-size:1px",
+    "opacity:0",
+    "opacity: 0",
+    "color:white",
+    "color:#fff",
 ];
 
 /// The first words of a folded text that are hidden in such a way.
 pub(super) fn first(folded: &str) -> Option<Range<usize>> {
-    // All of them stand beside one of these signs.
-    if !folded.contains(['<', '[']) {
-        return None;
-    }
-    OPENINGS.iter().find_map(|(opening, closing)| {
-        let start = memchr::memmem::find(folded.as_bytes(), opening.as_bytes())?;
-        let rest = folded.get(start + opening.len()..)?;
+    memchr::memchr2_iter(b'<', b'[', folded.as_bytes()).find_map(|start| {
+        let rest = folded.get(start..)?;
         let rest = rest.get(..floor_boundary(rest, REACH))?;
-        // Of an element the words begin behind its tag.
-        let inside = match *closing {
-            "<" => rest.split_once('>')?.1,
-            _ => rest,
-        };
-        let inside = inside.split(closing).next()?;
+        let (inside, length) = hidden_by(rest)?;
         let words = inside.split(' ').filter(|word| {
-            word.chars()
-                .all(|c| c.is_alphabetic() || ".,:;'!?`-".contains(c))
+            let is_plain = |c: char| c.is_alphabetic() || ".,:;'!?`-".contains(c);
+            word.chars().all(is_plain) && word.contains(char::is_alphabetic)
         });
-        let words = words.filter(|word| word.contains(char::is_alphabetic));
-        (words.count() >= FEWEST_WORDS).then(|| start..start + opening.len())
+        (words.count() >= FEWEST_WORDS).then(|| start..start + length)
     })
+}
+
+/// What the markup at the beginning of a text hides, and the length of the markup.
+fn hidden_by(text: &str) -> Option<(&str, usize)> {
+    for (opening, closing) in COMMENTS {
+        if let Some(rest) = text.strip_prefix(opening) {
+            return Some((rest.split(closing).next()?, opening.len()));
+        }
+    }
+    let (tag, rest) = text.split_once('>')?;
+    let hides = tag.contains(':') && STYLES.iter().any(|style| tag.contains(style));
+    hides.then(|| rest.split('<').next().map(|inside| (inside, tag.len() + 1)))?
 }
 
 #[cfg(test)]

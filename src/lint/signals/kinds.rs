@@ -180,7 +180,11 @@ impl Hits<'_> {
             return Some(Strength::Quoted);
         }
         // "The answer" is that of a tool as well.
-        let of_tool = |hit: &Hit| hit.concept == C::Account && self.word(*hit).starts_with("the ");
+        let of_tool = |hit: &Hit| {
+            hit.concept == C::Account
+                && self.word(*hit).starts_with("the ")
+                && !self.word(*hit).contains("you")
+        };
         match row.kind {
             Conceal if words.iter().any(of_tool) => Some(row.strength.min(Doubtful)),
             _ => Some(row.strength),

@@ -160,7 +160,7 @@ impl Hits<'_> {
                 " has",
             ];
             let topical = self.word(prime).ends_with("the user");
-            if self.word(prime).starts_with("before ")
+            if self.word(prime).starts_with("before answer")
                 && TOPICS
                     .iter()
                     .any(|topic| self.behind(prime).starts_with(topic))

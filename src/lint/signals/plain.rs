@@ -63,8 +63,11 @@ impl Hits<'_> {
     pub(super) fn is_claim(&self, user: Hit) -> bool {
         const VERBS: &str = "is|was|are|were|has|have|went|will|can|may|worked|succeeded|failed";
         let rest = self.rest(user);
+        const NO_CLAIMS: &[&str] = &[
+            " about", " unless", " until", " if ", " when", " before", " yet",
+        ];
         rest.starts_with(" that ")
-            || !rest.starts_with(" about")
+            || !NO_CLAIMS.iter().any(|word| rest.starts_with(word))
                 && words(rest)
                     .take(8)
                     .skip(1)
