@@ -8,6 +8,7 @@
 
 mod abroad;
 mod abroad_kinds;
+mod abroad_orders;
 mod clause;
 mod concealment;
 mod exfiltration;

@@ -85,6 +85,10 @@ fn an_order_is_found_wherever_it_stands() {
             if worst < Severity::Error || rules == ["R010"] {
                 continue;
             }
+            // Here the order is a part of the description, and blanks around it hide it.
+            if rules == ["R008"] && description(entry) != entry.text {
+                continue;
+            }
             orders += 1;
             for (surface, object) in elsewhere(&entry.text) {
                 let moved = Entry {
@@ -99,6 +103,11 @@ fn an_order_is_found_wherever_it_stands() {
     }
     assert!(orders >= 100, "{orders}");
     assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+fn description(entry: &Entry) -> String {
+    let object: Value = serde_json::from_str(entry.object.get()).unwrap();
+    object["description"].as_str().unwrap().to_owned()
 }
 
 #[test]

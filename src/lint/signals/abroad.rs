@@ -10,7 +10,7 @@ use super::{Concept, Hit, Hits, SignalKind, Strength, number_sentences};
 use std::ops::Range;
 
 /// How far apart, in English letters, a verb and its object may stand.
-const OBJECT_REACH: usize = 60;
+pub(super) const OBJECT_REACH: usize = 60;
 /// How far from these a word for "previous" or "all".
 const QUALIFIER_REACH: usize = 40;
 /// How far from rules what they are about.
@@ -25,7 +25,7 @@ const PERSON_REACH: usize = 60;
 /// How far a path from the verb that passes it on, and that from where to.
 const TRANSFER_REACH: usize = 140;
 /// How far away something is company.
-const COMPANY_REACH: usize = 300;
+pub(super) const COMPANY_REACH: usize = 300;
 
 /// The private files that programs are meant to read.
 const OF_PROJECTS: &[&str] = &[
@@ -174,7 +174,13 @@ impl Abroad<'_> {
     }
 
     /// The nearest hit of some concepts on either side that is not cut off by commas.
-    fn nearest(&self, at: usize, concepts: &[Concept], reach: usize, commas: usize) -> Option<Hit> {
+    pub(super) fn nearest(
+        &self,
+        at: usize,
+        concepts: &[Concept],
+        reach: usize,
+        commas: usize,
+    ) -> Option<Hit> {
         let from = *self.hits.list.get(at)?;
         self.around(at, reach)
             .filter(|hit| concepts.contains(&hit.concept) && self.commas(from, *hit) <= commas)
@@ -215,7 +221,7 @@ impl Abroad<'_> {
 
     /// Whether a word that speaks to the model, or hides something, stands in the
     /// neighbourhood.
-    fn is_pressed(&self, at: usize) -> bool {
+    pub(super) fn is_pressed(&self, at: usize) -> bool {
         const PRESSING: &[Concept] = &[
             Concept::Address,
             Concept::RoleTag,
@@ -228,7 +234,7 @@ impl Abroad<'_> {
             .any(|concept| self.hits.near(at, *concept, reach, 3).is_some())
     }
 
-    fn is_param(&self, at: usize) -> bool {
+    pub(super) fn is_param(&self, at: usize) -> bool {
         self.has_near(at, &[Concept::Param], COMPANY_REACH)
     }
 
@@ -468,72 +474,6 @@ impl Abroad<'_> {
                 continue;
             };
             found.push((SignalKind::Exfiltrate, strength, joined(&[private, verb])));
-        }
-    }
-
-    /// Orders of other kinds.
-    fn orders(&self, found: &mut Vec<Found>) {
-        for (_, change) in self.hits.of(Concept::RoleChange) {
-            found.push((SignalKind::Role, Strength::Strong, change.range()));
-        }
-        for (at, prime) in self.hits.of(Concept::Prime) {
-            // "Before the other tools of this server" is how a set of tools is used.
-            if !self.is_param(at) {
-                found.push((SignalKind::Prime, Strength::Weak, prime.range()));
-            }
-        }
-        for (_, imperative) in self.hits.of(Concept::Imperative) {
-            found.push((SignalKind::Addressed, Strength::Weak, imperative.range()));
-        }
-        for (at, consent) in self.hits.of(Concept::Consent) {
-            if !self.is_param(at) && !self.is_negated(at) {
-                // Who says that the user agreed, and that nobody is to be asked, says it to
-                // the reader.
-                let reach = COMPANY_REACH * self.width;
-                let given = self.hits.near(at, Concept::Given, reach, 1);
-                let strength = match given {
-                    Some(given) if given.end <= consent.start || given.start >= consent.end => {
-                        Strength::Strong
-                    }
-                    _ => Strength::Weak,
-                };
-                found.push((SignalKind::Consent, strength, consent.range()));
-            }
-        }
-        let orders = [
-            Concept::TransferVerb,
-            Concept::ReadVerb,
-            Concept::Prime,
-            Concept::Consent,
-            Concept::RemoteExec,
-            Concept::RoleChange,
-            Concept::Conceal,
-            Concept::Untold,
-            Concept::OverrideVerb,
-            Concept::Off,
-            Concept::Deed,
-            Concept::Lie,
-            Concept::Tamper,
-            Concept::Hush,
-            Concept::Unknowing,
-            Concept::Memory,
-        ];
-        for (at, address) in self.hits.of(Concept::Address) {
-            if let Some(order) = self.nearest(at, &orders, OBJECT_REACH, 3) {
-                let range = joined(&[address, order]);
-                found.push((SignalKind::Addressed, Strength::Strong, range));
-            }
-        }
-        for (at, exec) in self.hits.of(Concept::RemoteExec) {
-            let company = [Concept::Prime, Concept::Consent, Concept::Unseen];
-            let pressed = self.is_pressed(at)
-                || company.iter().any(|concept| {
-                    let reach = COMPANY_REACH * self.width;
-                    self.hits.near(at, *concept, reach, 2).is_some()
-                });
-            if pressed {
-                found.push((SignalKind::Execute, Strength::Strong, exec.range()));
-            }
         }
     }
 }

@@ -324,6 +324,13 @@ const OF_DOCUMENTS: &str = "policy|policies|notes|card|act|features|usage|disclo
     parameters|config|configuration|size|costs|price|pricing|year|wanted|manager|professor|editor|\
     director|coach|position|job|tools";
 
+/// Whether the next word makes a heading of it: "AI policy".
+fn is_of_document(text: &str, end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default().trim_start();
+    let next = rest.split(|c: char| !c.is_alphanumeric()).next();
+    is_one_of(OF_DOCUMENTS, next.unwrap_or_default())
+}
+
 /// Whether a word for what reads texts stands where it is charged with something: "AI
 /// reviewers: ...", "agents that read this should ..."; not "a model of", "user-agent:".
 pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
@@ -353,15 +360,7 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
         || outside.ends_with([
             '.', '!', '?', ':', ';', '(', '[', '#', '*', '-', '>', '"', ',',
         ]);
-    if before.ends_with(['-', '/', '.']) {
-        return false;
-    }
-    let next = text.get(range.end..).unwrap_or_default();
-    let next = next
-        .trim_start()
-        .split(|c: char| !c.is_alphanumeric())
-        .next();
-    if is_one_of(OF_DOCUMENTS, next.unwrap_or_default()) {
+    if before.ends_with(['-', '/', '.']) || is_of_document(text, range.end) {
         return false;
     }
     let few = outside

@@ -134,111 +134,92 @@ impl Hits<'_> {
     /// Orders about which tools are used.
     fn steering(&self, add: Add<'_>) {
         for (_, prime) in self.of(Concept::Prime) {
-            // The order of its own tools is for a server to say.
-            let own = [
-                " of this server",
-                " of the server",
-                " of this toolset",
-                " here",
-            ];
-            if own.iter().any(|own| self.behind(prime).starts_with(own)) {
-                continue;
+            if !self.is_ordinary_prime(prime) {
+                add(SignalKind::Prime, Strength::Weak, prime.range());
             }
-            // What has to come first for a reason that is given does honest work.
-            let reasons = [" to ", " with ", " because", ", because", " so that"];
-            let named =
-                self.word(prime).ends_with(" first") && !self.word(prime).contains("always");
-            // "Whenever the user asks for the weather" is what a tool is for.
-            let topics = [
-                " asks",
-                " wants",
-                " needs",
-                " mentions",
-                " requests",
-                " refers",
-                " provides",
-                " has",
-            ];
-            let topical = self.word(prime).ends_with("the user");
-            if self.word(prime).starts_with("before answer")
-                && TOPICS
-                    .iter()
-                    .any(|topic| self.behind(prime).starts_with(topic))
-                || self.word(prime).ends_with(" question")
-                    && TOPICS
-                        .iter()
-                        .any(|topic| self.behind(prime).starts_with(topic))
-            {
-                continue;
-            }
-            if topical
-                && (topics
-                    .iter()
-                    .any(|topic| self.behind(prime).starts_with(topic))
-                    || self.names_deed_of_user(prime))
-            {
-                continue;
-            }
-            if named
-                && reasons
-                    .iter()
-                    .any(|reason| self.behind(prime).starts_with(reason))
-            {
-                continue;
-            }
-            add(SignalKind::Prime, Strength::Weak, prime.range());
         }
         for (_, imperative) in self.of(Concept::Imperative) {
-            // What is to be done once more was meant to be done in the first place.
-            let rest = self.behind(imperative);
-            let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
-            let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
-            // What is called or used has the name of a tool, or is one.
-            let named = rest.contains(['_', '`', '(']) || self.word(imperative).contains("tool");
-            let now = self.word(imperative).contains("now");
-            if !named && !now && !rest.contains("tool") {
-                continue;
+            if self.orders_call(imperative) {
+                add(SignalKind::Addressed, Strength::Weak, imperative.range());
             }
-            let pages = [
-                " to see ",
-                " to get ",
-                " to load ",
-                " for more",
-                " for details",
-                "cursor",
-                "offset",
-            ];
-            let human = [
-                " choose",
-                " select",
-                " log in",
-                " sign in",
-                " restart",
-                " accept",
-                " agree",
-                " confirm",
-                " change your",
-                " enter",
-                " verify your",
-                " renew",
-                " update your",
-                " wait",
-                " set a",
-            ];
-            if pages.iter().any(|word| rest.contains(word))
-                && !self.word(imperative).contains("must")
-                || human.iter().any(|word| rest.starts_with(word)) && !named
-            {
-                continue;
-            }
-            if [" again", " later", " once more"]
-                .iter()
-                .any(|word| rest.contains(word))
-            {
-                continue;
-            }
-            add(SignalKind::Addressed, Strength::Weak, imperative.range());
         }
+    }
+
+    /// Whether it is how a tool is used: for its topic, among the tools of its server, or
+    /// first for a reason.
+    fn is_ordinary_prime(&self, prime: Hit) -> bool {
+        // The order of its own tools is for a server to say.
+        const OWN: &[&str] = &[
+            " of this server",
+            " of the server",
+            " of this toolset",
+            " here",
+        ];
+        // What has to come first for a reason that is given does honest work.
+        const REASONS: &[&str] = &[" to ", " with ", " because", ", because", " so that"];
+        // "Whenever the user asks for the weather" is what a tool is for.
+        const WISHES: &[&str] = &[
+            " asks",
+            " wants",
+            " needs",
+            " mentions",
+            " requests",
+            " refers",
+            " provides",
+            " has",
+        ];
+        let (word, rest) = (self.word(prime), self.behind(prime));
+        let goes_on = |with: &[&str]| with.iter().any(|with| rest.starts_with(with));
+        let named = word.ends_with(" first") && !word.contains("always");
+        let topical = word.ends_with("the user");
+        let of_question = word.starts_with("before answer") || word.ends_with(" question");
+        goes_on(OWN)
+            || of_question && goes_on(TOPICS)
+            || topical && (goes_on(WISHES) || self.names_deed_of_user(prime))
+            || named && goes_on(REASONS)
+    }
+
+    /// Whether it is a call that is ordered, and not one for the next page, one that is to
+    /// be made once more, or something that people do.
+    fn orders_call(&self, imperative: Hit) -> bool {
+        const PAGES: &[&str] = &[
+            " to see ",
+            " to get ",
+            " to load ",
+            " for more",
+            " for details",
+            "cursor",
+            "offset",
+        ];
+        const HUMAN: &[&str] = &[
+            " choose",
+            " select",
+            " log in",
+            " sign in",
+            " restart",
+            " accept",
+            " agree",
+            " confirm",
+            " change your",
+            " enter",
+            " verify your",
+            " renew",
+            " update your",
+            " wait",
+            " set a",
+        ];
+        let word = self.word(imperative);
+        let rest = self.behind(imperative);
+        let rest = rest.get(..floor_boundary(rest, 40)).unwrap_or_default();
+        let rest = rest.split(['.', ';', '!']).next().unwrap_or_default();
+        // What is called or used has the name of a tool, or is one.
+        let named = rest.contains(['_', '`', '(']) || word.contains("tool");
+        let holds = |words: &[&str]| words.iter().any(|word| rest.contains(word));
+        (named || word.contains("now") || rest.contains("tool"))
+            && (!holds(PAGES) || word.contains("must"))
+            && (named || !HUMAN.iter().any(|word| rest.starts_with(word)))
+            // What is to be done once more was meant to be done in the first place.
+            && !holds(&[" again", " later", " once more"])
     }
 
     /// What whoever reads for people is told to do, and should not be by a text.
