@@ -25,6 +25,7 @@ mod run;
 mod signals;
 mod silence;
 mod stray;
+mod stray_order;
 mod surfaces;
 #[cfg(test)]
 mod tests;

@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
             let mut signals = signals_of(self.value(), joined_words);
             // An address may be of what sets a role.
             let is_address = self.surface() == Surface::Resource
-                && self.value().is_ascii()
+                && self.value().contains("://")
                 && !self.value().contains(' ');
             signals.retain(|signal| !is_address || signal.kind != SignalKind::Role);
             signals

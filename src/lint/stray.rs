@@ -384,7 +384,7 @@ fn holds(sentence: &str, word: &str) -> bool {
 }
 
 /// Name, first sentence and names of parameters, which say what a tool is about.
-fn subject_of(definition: &Definition<'_>, with_parameters: bool) -> String {
+pub(super) fn subject_of(definition: &Definition<'_>, with_parameters: bool) -> String {
     let mut subject = definition
         .name
         .as_ref()

@@ -52,7 +52,8 @@ fn hidden_by(text: &str) -> Option<(&str, usize)> {
     }
     let (tag, rest) = text.split_once('>')?;
     let hides = tag.contains(':') && STYLES.iter().any(|style| tag.contains(style));
-    hides.then(|| rest.split('<').next().map(|inside| (inside, tag.len() + 1)))?
+    let (inside, _) = rest.split_once("</").filter(|_| hides)?;
+    Some((inside, tag.len() + 1))
 }
 
 #[cfg(test)]
