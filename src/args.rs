@@ -18,6 +18,7 @@ use std::path::PathBuf;
 mod examples;
 mod output;
 mod pages;
+mod real_server;
 mod record;
 mod redaction;
 mod refusal;

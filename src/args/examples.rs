@@ -76,6 +76,8 @@ Examples:
       Twice as fast as it was recorded.
   mcp-cassette serve tests/files.mcp.json --new-episodes -- npx -y some-server /data
       What was not recorded is asked of the real server and added.
+  mcp-cassette serve tests/remote.mcp.json --new-episodes --url https://example.com/mcp
+      The same over HTTP.
 
 Exit codes:
   0    every request was answered from the recording, or by the real server

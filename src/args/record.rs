@@ -1,9 +1,9 @@
 //! What can be typed after `record`.
 
 use super::examples;
+use super::real_server::ServerArgs;
 use super::redaction::RuleArgs;
 use crate::command::Shared;
-use crate::command::record::Hidden;
 use crate::command::record::{Listening, Options};
 use crate::record::ClaimOptions;
 use clap::Args;
@@ -86,33 +86,25 @@ struct HttpArgs {
     /// End after the client was idle for so long
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     max_idle: Option<Duration>,
-    /// A header for the server, which is never recorded (repeatable)
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    headers: Vec<String>,
-    /// Also trust the certificates in this file
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
-    /// Reach the server through this proxy
-    #[arg(long, value_name = "URL")]
-    proxy: Option<String>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 impl RecordArgs {
     /// `separated` tells whether there is a `--` on the command line.
     pub(super) fn options(self, shared: &Shared, separated: bool) -> Options {
-        let only_with_url = self.http.given();
+        let mut only_with_url = self.http.given();
+        let server = self.http.server.flags(self.url);
+        only_with_url.extend(server.beside_url());
         Options {
             cassette: self.cassette,
             command: separated.then_some(self.command),
-            url: self.url.map(Hidden),
+            server,
             listening: Listening {
                 host: self.http.host,
                 port: self.http.port.unwrap_or(0),
                 max_idle: self.http.max_idle,
             },
-            headers: self.http.headers.into_iter().map(Hidden).collect(),
-            ca_file: self.http.ca_file,
-            proxy: self.http.proxy.map(Hidden),
             only_with_url,
             rules: self.rules.flags(),
             checkpoint: match self.session.checkpoint_interval {
@@ -138,9 +130,6 @@ impl HttpArgs {
             ("--port", self.port.is_some()),
             ("--host", self.host.is_some()),
             ("--max-idle", self.max_idle.is_some()),
-            ("--header", !self.headers.is_empty()),
-            ("--ca-file", self.ca_file.is_some()),
-            ("--proxy", self.proxy.is_some()),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(name, _)| name).collect()

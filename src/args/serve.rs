@@ -1,6 +1,7 @@
 //! What can be typed after `serve`.
 
 use super::examples;
+use super::real_server::ServerArgs;
 use crate::command::serve::{Asked, Options, Pacing, Transport};
 use crate::command::{RuleFlags, Shared};
 use crate::matching::{OnExhausted, Ordering};
@@ -12,7 +13,8 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(after_long_help = examples::SERVE)]
 #[command(override_usage = "mcp-cassette serve [OPTIONS] CASSETTE\n       \
-    mcp-cassette serve [OPTIONS] CASSETTE --new-episodes -- CMD...")]
+    mcp-cassette serve [OPTIONS] CASSETTE --new-episodes -- CMD...\n       \
+    mcp-cassette serve [OPTIONS] CASSETTE --new-episodes --url URL")]
 pub(super) struct ServeArgs {
     /// The cassette
     cassette: PathBuf,
@@ -30,6 +32,8 @@ pub(super) struct ServeArgs {
     new_episodes: bool,
     #[command(flatten)]
     http: ServeHttpArgs,
+    #[command(flatten)]
+    real: RealServerArgs,
     /// For a wrapper that holds the claim on the cassette already
     #[arg(long = "claim-held-by", hide = true, value_name = "PID")]
     claim_held_by: Option<u32>,
@@ -103,9 +107,16 @@ struct ServeHttpArgs {
     /// The address to listen on [default: 127.0.0.1]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// With --new-episodes: the real server (not in this version yet)
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Options for --new-episodes over HTTP")]
+struct RealServerArgs {
+    /// The real server
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -177,8 +188,8 @@ impl ServeArgs {
                 }),
                 port: self.http.port,
                 host: self.http.host,
-                url: self.http.url.is_some(),
             },
+            server: self.real.server.flags(self.real.url),
             quiet: shared.quiet,
         }
     }

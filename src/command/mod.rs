@@ -16,6 +16,7 @@ pub(crate) mod lint;
 mod output;
 mod pairs;
 mod policy;
+mod real_server;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod redaction_check;
@@ -26,6 +27,7 @@ mod writing;
 
 pub(crate) use gate::PolicyFrom;
 pub(crate) use output::{Output, Shared};
+pub(crate) use real_server::{Hidden, ServerFlags};
 pub(crate) use redaction_rules::RuleFlags;
 
 use crate::report::{Style, visible};

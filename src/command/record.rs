@@ -1,7 +1,7 @@
 //! `record`: runs a server for a client, and writes down what passes between them.
 
 use super::writing::{self, Failure, counted, not_saved};
-use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
+use super::{Context, Exit, Outcome, RuleFlags, ServerFlags, without_old_commands};
 use crate::cassette::Transport;
 use crate::cassette::file::{resolve, save_atomically};
 use crate::record::{
@@ -11,7 +11,7 @@ use crate::record::{
 use crate::redact::Redactor;
 use crate::report::visible;
 use crate::transport::http::listen::Listener;
-use crate::transport::http::{self, Count, Upstream, UpstreamOptions};
+use crate::transport::http::{self, Count, Upstream};
 use crate::transport::signals::Signal;
 use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, End, Plan, StartError};
@@ -20,20 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub(crate) use crate::transport::http::Hidden;
-
 /// The options of `record`, as they were given.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) cassette: PathBuf,
     /// The server command; `None` if there is no `--`.
     pub(crate) command: Option<Vec<OsString>>,
-    pub(crate) url: Option<Hidden>,
+    pub(crate) server: ServerFlags,
     pub(crate) listening: Listening,
-    /// For the server alone: `Name: value`.
-    pub(crate) headers: Vec<Hidden>,
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) proxy: Option<Hidden>,
     /// The flags that were given and belong to `--url`.
     pub(crate) only_with_url: Vec<&'static str>,
     pub(crate) rules: RuleFlags,
@@ -121,19 +115,13 @@ struct Server {
 }
 
 fn source(options: &Options) -> Result<Source, String> {
-    match (&options.url, &options.command) {
+    let url = options.server.url.as_ref();
+    match (options.server.upstream()?, &options.command) {
         (Some(_), Some(_)) => {
             Err("--url and a server command after -- are mutually exclusive".into())
         }
-        (Some(url), None) => {
-            let upstream = Upstream::new(&UpstreamOptions {
-                url: url.clone(),
-                headers: options.headers.clone(),
-                ca_file: options.ca_file.clone(),
-                proxy: options.proxy.clone(),
-            })
-            .map_err(|error| error.to_string())?;
-            let url = url.0.clone();
+        (Some(upstream), None) => {
+            let url = url.map(|url| url.0.clone()).unwrap_or_default();
             Ok(Source::Server(Box::new(Server { upstream, url })))
         }
         (None, None) => Err("pass a remote --url URL or a server command after --".into()),

@@ -4,7 +4,7 @@ use super::episodes::{self, Held};
 use super::redaction_check::notes_on_packs;
 use super::redaction_rules::{packs, recorded_pack};
 use super::writing::Failure;
-use super::{Context, Exit, Outcome, RuleFlags, without_old_commands};
+use super::{Context, Exit, Outcome, RuleFlags, ServerFlags, without_old_commands};
 use crate::cassette::Cassette;
 use crate::cassette::file::save_atomically;
 use crate::matching::{OnExhausted, Ordering};
@@ -14,7 +14,7 @@ use crate::replay::faults::Overlay;
 use crate::replay::{self, Pace, Replayer, Summary};
 use crate::report::visible;
 use crate::secrets::conceal;
-use crate::transport::http::{self, Listener};
+use crate::transport::http::{self, Listener, Real};
 use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
@@ -48,6 +48,8 @@ pub(crate) struct Options {
     /// The server command; `None` if there is no `--`.
     pub(crate) command: Option<Vec<OsString>>,
     pub(crate) asked: Asked,
+    /// The real server over HTTP.
+    pub(crate) server: ServerFlags,
     pub(crate) quiet: bool,
 }
 
@@ -66,7 +68,6 @@ pub(crate) struct Asked {
     pub(crate) transport: Option<Transport>,
     pub(crate) port: Option<u16>,
     pub(crate) host: Option<String>,
-    pub(crate) url: bool,
 }
 
 const NAME: &str = "serve";
@@ -141,6 +142,14 @@ fn play(
     };
     let path = recorded_path(&cassette);
     let core = Replayer::new(Arc::new(cassette), replay).map_err(|error| error.to_string())?;
+    let upstream = options.server.upstream()?;
+    if upstream.is_some() && core.speaks_older_http() {
+        return Err(
+            "--new-episodes does not go with recordings of HTTP with SSE, the transport of \
+             2024-11-05"
+                .to_owned(),
+        );
+    }
     let stderr = Stderr::open().map_err(|error| error.to_string())?;
     let voice = stderr.clone();
     let quiet = options.quiet;
@@ -153,7 +162,11 @@ fn play(
     if transport == Transport::Http {
         let listener = listen(options)?;
         notice_earlier(&stderr, outcome);
-        let served = play_over_http(options, core, (listener, path), &stderr, notice)?;
+        let real = upstream.zip(recording).map(|(upstream, recording)| Real {
+            upstream,
+            recording,
+        });
+        let served = play_over_http(options, core, (listener, path, real), &stderr, notice)?;
         return finish(options, &served, outcome);
     }
     let real = recording.map(|recording| Plan {
@@ -200,12 +213,24 @@ fn refuse_combinations(options: &Options) -> Result<(), String> {
     if options.command.is_some() && !options.new_episodes {
         return Err("a server command after -- goes with --new-episodes".to_owned());
     }
+    let has_url = options.server.url.is_some();
+    if options.command.is_some() && has_url {
+        return Err("--url and a server command after -- are mutually exclusive".to_owned());
+    }
+    let beside = options.server.beside_url();
+    if !beside.is_empty() && !has_url {
+        return Err(format!("{} apply to --url only", beside.join(", ")));
+    }
     let has_command = options
         .command
         .as_ref()
         .is_some_and(|command| !command.is_empty());
-    if options.new_episodes && !has_command && !options.asked.url {
-        return Err("missing server command after --, which --new-episodes needs".to_owned());
+    if options.new_episodes && !has_command && !has_url {
+        return Err(
+            "missing server command after --, or --url URL for a recording of HTTP, which \
+             --new-episodes needs"
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -214,19 +239,26 @@ fn refuse_combinations(options: &Options) -> Result<(), String> {
 fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String> {
     let asked = &options.asked;
     let recorded = cassette.transport();
-    if asked.url && recorded != Transport::Http {
+    let has_url = options.server.url.is_some();
+    if has_url && recorded != Transport::Http {
         return Err("--url applies to http cassettes; give the server command after --".to_owned());
     }
-    if asked.url && !options.new_episodes {
+    if has_url && !options.new_episodes {
         return Err("--url goes with --new-episodes".to_owned());
     }
     let transport = asked.transport.unwrap_or(recorded);
-    if options.new_episodes && (transport != recorded || recorded == Transport::Http) {
+    if options.new_episodes && recorded == Transport::Http && !has_url {
         return Err(
-            "--new-episodes over HTTP is not in this version yet; it goes with recordings of \
-             stdio that are served over stdio"
+            "the recording is of a server over HTTP: --new-episodes needs its address, --url URL, \
+             in place of a command"
                 .to_owned(),
         );
+    }
+    if options.new_episodes && transport != recorded {
+        return Err(format!(
+            "--new-episodes serves a recording as it was recorded, here over {}",
+            recorded.as_str()
+        ));
     }
     if transport == Transport::Stdio && (asked.port.is_some() || asked.host.is_some()) {
         return Err("--port and --host go with --transport http or a recording of HTTP".to_owned());
@@ -238,14 +270,14 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
 fn play_over_http(
     options: &Options,
     core: Replayer,
-    (listener, path): (Listener, Option<String>),
+    (listener, path, real): (Listener, Option<String>, Option<Real>),
     stderr: &Stderr,
     notice: Notice,
 ) -> Result<Served, String> {
     let url = http::url(&listener);
     stderr.line(&format!("mcp-cassette: replaying at {url}"));
     let watcher = watcher(options, stderr);
-    let served = http::serve(core, listener, path, notice, watcher);
+    let served = http::serve(core, listener, path, real, notice, watcher);
     stderr.status("");
     stderr.flush(Duration::from_secs(1));
     served.map_err(|error| error.to_string())

@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     /// `MCP-Protocol-Version`.
     pub(crate) version: Option<String>,
     pub(crate) last_event_id: Option<String>,
+    /// The recorded session that it goes on with.
+    pub(crate) goes_on: Option<u32>,
     /// What must not be found in the recording.
     pub(crate) secrets: Vec<String>,
 }
@@ -55,6 +57,9 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(super) struct Exchanges {
     max_message: usize,
+    /// They are added to an earlier recording, where a response without its answer would keep a
+    /// request from being asked again.
+    follows: bool,
     open: BTreeMap<u32, Exchange>,
     over: Vec<Row>,
     sessions: Sessions,
@@ -114,10 +119,12 @@ enum Body {
 }
 
 impl Exchanges {
-    /// `session` is the first number that is free.
-    pub(super) fn new(max_message: usize, session: u32) -> Exchanges {
+    /// `session` is the first number that is free; `follows` says that they are added to an earlier
+    /// recording.
+    pub(super) fn new(max_message: usize, session: u32, follows: bool) -> Exchanges {
         Exchanges {
             max_message,
+            follows,
             open: BTreeMap::new(),
             over: Vec::new(),
             sessions: Sessions {
@@ -177,7 +184,13 @@ impl Exchanges {
     pub(super) fn finish(&mut self, log: &mut Log, at: Duration) {
         let open: Vec<u32> = self.open.keys().copied().collect();
         for number in open {
-            self.ended(log, at, number, Ended::ClientClosed);
+            let asks = self.open.get(&number).is_some_and(|it| it.asks);
+            // Where it is added to others, nobody knows what its client would have waited for.
+            let ended = match self.follows && asks && log.is_awaited(number) {
+                true => Ended::Cut,
+                false => Ended::ClientClosed,
+            };
+            self.ended(log, at, number, ended);
         }
     }
 
@@ -217,6 +230,7 @@ impl Exchanges {
         let is_modern = version.is_some_and(|version| version >= MODERN_REVISION);
         let session = match asked.session.or(asked.endpoint.clone()) {
             _ if is_modern => Session::None,
+            _ if asked.goes_on.is_some() => asked.goes_on.map_or(Session::None, Session::Number),
             Some(key) => Session::Key(key, self.sessions.latest),
             None => Session::Number(self.sessions.latest),
         };
@@ -335,7 +349,11 @@ impl Exchanges {
         if row.framing == Framing::None {
             row.content_type = None;
         }
-        if ended == Ended::ClientClosed || row.status >= 400 {
+        if self.follows && ended == Ended::Cut && exchange.asks && log.is_awaited(number) {
+            return;
+        }
+        // A request that was redirected is asked again.
+        if ended == Ended::ClientClosed || row.status >= 300 {
             log.gave_up(number);
         }
         self.over.push(exchange.row);

@@ -23,5 +23,6 @@ mod tests;
 pub(crate) use checkpoint::partial_of;
 pub(crate) use claim::{Claim, ClaimError, ClaimOptions};
 pub(crate) use exchange::{Answered, Asked, Step};
+pub(crate) use payload::says_json_rpc;
 pub(crate) use recorder::Options;
 pub(crate) use recording::{Begin, NotSaved, Recording, Saved, check_output, check_room};

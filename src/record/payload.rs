@@ -34,7 +34,7 @@ pub(super) fn frame(text: &str) -> Frame {
 }
 
 /// Whether `text` is a message by what it says of itself.
-pub(super) fn says_json_rpc(text: &str) -> bool {
+pub(crate) fn says_json_rpc(text: &str) -> bool {
     let says = |span: Span| member(text, span, "jsonrpc").is_some();
     match frame(text) {
         Frame::Object => says(Span::new(0, text.len())),

@@ -52,7 +52,7 @@ impl Recorder {
         });
         Recorder {
             streams: HashMap::new(),
-            exchanges: Exchanges::new(max_message, first.session),
+            exchanges: Exchanges::new(max_message, first.session, follows),
             max_message,
             first_exchange: first.exchange,
             begin,

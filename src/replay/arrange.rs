@@ -173,7 +173,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             row,
             method: &method,
             params: envelope.params,
-            refused: self.plan.rows.wants_token(row),
+            turned_away: self.plan.rows.turned_away(row),
         });
         exchange
     }
@@ -181,7 +181,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
     /// The session that a request belongs to.
     fn enter_session(&mut self, row: &Row, exchange: u32, initialize: bool) -> u32 {
         let sessions = &mut self.plan.sessions;
-        let refused = self.plan.rows.wants_token(row);
+        let turned_away = self.plan.rows.turned_away(row);
         let session = match self.plan.rows.session(row) {
             Some(session) => {
                 // A file may say anything; more sessions than requests are none of ours.
@@ -201,7 +201,7 @@ impl<'c, F: FnMut(Request<'_>)> Builder<'c, F> {
             }
         };
         if initialize
-            && !refused
+            && !turned_away
             && let Some(session) = sessions.get_mut(session as usize)
         {
             session.initialize.get_or_insert(exchange);

@@ -22,7 +22,14 @@ impl Replayer {
         let Some(exchange) = recorded.and_then(|session| session.initialize) else {
             return match self.plan.era {
                 Era::Modern => self.refuse_initialize(asked),
-                Era::Legacy => self.miss(asked, "the recording has no `initialize`"),
+                Era::Legacy => {
+                    if asked.lane != Lane::Stdio && self.upstreams.is_some() {
+                        // The real server begins one.
+                        self.speaking = self.new_session();
+                        self.latest = Some(self.speaking);
+                    }
+                    self.miss(asked, "the recording has no `initialize`");
+                }
             };
         };
         // A GET of 2024-11-05 has begun it already.

@@ -3,7 +3,7 @@
 #![expect(clippy::panic, reason = "a broken law must stop the test")]
 
 use super::plan::NONE;
-use super::{Action, Options, Pace, Replayer};
+use super::{Action, Forward, Options, Pace, Replayer};
 use crate::cassette::Cassette;
 use crate::matching::{OnExhausted, Ordering};
 use crate::wire::json::{Span, member};
@@ -196,7 +196,7 @@ impl Client {
                     Ok(line) => self.heard(&line),
                     Err(error) => panic!("{error}"),
                 },
-                Action::Forward { bytes, .. } => match String::from_utf8(bytes) {
+                Action::Forward(Forward { bytes, .. }) => match String::from_utf8(bytes) {
                     Ok(line) => self.serve(&line),
                     Err(error) => panic!("{error}"),
                 },
@@ -222,7 +222,7 @@ impl Client {
             format!("{{\"id\":{id},\"method\":\"roots/list\"}}"),
             format!("{{\"id\":{id},\"result\":{{}}}}"),
         ] {
-            self.core.relay(Lane::Stdio, said.as_bytes());
+            self.core.relay(0, Lane::Stdio, said.as_bytes());
         }
     }
 

@@ -26,6 +26,9 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "http")]
+pub(crate) use forward::Errand;
+pub(crate) use forward::Forward;
 pub(crate) use replayer::Replayer;
 
 use crate::matching::{OnExhausted, Ordering};
@@ -78,13 +81,8 @@ impl Pace {
 pub(crate) enum Action {
     /// Say this: one line without its end, or over HTTP the next bytes of a body.
     Send { lane: Lane, bytes: Vec<u8> },
-    /// Say this to the real server, which is started for it if it does not run: one line without
-    /// its end. What is `kept` belongs to the recording.
-    Forward {
-        lane: Lane,
-        bytes: Vec<u8>,
-        kept: bool,
-    },
+    /// Say this to the real server, which is started for it if it does not run.
+    Forward(Forward),
     /// Answer a request over HTTP with this response, which is all of it.
     Respond {
         lane: Lane,

@@ -104,6 +104,6 @@ pub(super) struct Request<'a> {
     pub(super) row: &'a Row,
     pub(super) method: &'a str,
     pub(super) params: Option<Span>,
-    /// It was turned away for want of a token.
-    pub(super) refused: bool,
+    /// It was turned away, and asked again.
+    pub(super) turned_away: bool,
 }

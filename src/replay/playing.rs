@@ -1,6 +1,7 @@
 //! A playlist that is being played.
 
 use super::faults::Fault;
+use super::forward::Forward;
 use super::http::Said;
 use super::plan::NONE;
 use crate::wire::lane::Lane;
@@ -45,8 +46,8 @@ pub(super) struct Playing {
 #[derive(Debug)]
 pub(super) enum Step {
     Say(Said),
-    /// To the real server; whether it belongs to the recording.
-    Forward(Lane, Vec<u8>, bool),
+    /// To the real server.
+    Forward(Forward),
     Play(u32),
     Abort,
 }

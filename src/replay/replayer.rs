@@ -2,7 +2,7 @@
 
 use super::batch::Batches;
 use super::faults::Overlay;
-use super::forward::Upstream;
+use super::forward::Upstreams;
 use super::http::{Key, Streams, To};
 use super::plan::{Plan, Request};
 use super::playing::{Stage, Step};
@@ -54,7 +54,7 @@ pub(crate) struct Replayer {
     pub(super) told: HashSet<Once>,
     pub(super) summary: Summary,
     /// The real server, if there is one.
-    pub(super) upstream: Option<Upstream>,
+    pub(super) upstreams: Option<Upstreams>,
     /// The client says nothing more.
     pub(super) closed: bool,
     pub(super) aborted: bool,
@@ -83,8 +83,8 @@ impl Replayer {
         let plan = Plan::new(&cassette, |request: Request<'_>| {
             // The n-th `initialize` is that of the n-th session, whatever it says.
             let matched = request.method != crate::wire::mcp::method::INITIALIZE;
-            // What was turned away for want of a token was asked again.
-            let key = (matched && !request.refused)
+            // What was turned away was asked again.
+            let key = (matched && !request.turned_away)
                 .then(|| keyer.key(request.method, text, request.params));
             index.add(request.session, request.row.redacted, key);
         });
@@ -124,7 +124,7 @@ impl Replayer {
             notices: Vec::new(),
             told: HashSet::new(),
             summary: Summary::default(),
-            upstream: options.new_episodes.then(Upstream::default),
+            upstreams: options.new_episodes.then(Upstreams::default),
             closed: false,
             aborted: false,
             cassette,
@@ -147,9 +147,7 @@ impl Replayer {
             let said = match step {
                 Step::Say(said) => Some(said),
                 Step::Play(slot) => self.play(slot, now),
-                Step::Forward(lane, bytes, kept) => {
-                    return Action::Forward { lane, bytes, kept };
-                }
+                Step::Forward(forward) => return Action::Forward(forward),
                 Step::Abort => {
                     self.aborted = true;
                     return Action::Abort;
@@ -221,8 +219,8 @@ impl Replayer {
                 .map(|(_, pending)| pending.shown.clone());
             summary.pending_server_requests.extend(shown);
         }
-        if let Some(upstream) = &self.upstream {
-            let questions = upstream.unanswered_questions();
+        if let Some(upstreams) = &self.upstreams {
+            let questions = upstreams.unanswered_questions();
             summary.pending_server_requests.extend(questions);
         }
         summary

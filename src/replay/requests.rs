@@ -164,7 +164,7 @@ impl Replayer {
     }
 
     /// Over HTTP, a response waits for an answer more.
-    fn expect(&mut self, lane: Lane) {
+    pub(super) fn expect(&mut self, lane: Lane) {
         if let Lane::Post(number) = lane {
             self.streams.expect(number);
         }

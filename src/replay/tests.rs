@@ -8,7 +8,7 @@ mod matching;
 mod sessions;
 mod timing;
 
-use super::{Action, Options, Pace, Replayer, Summary};
+use super::{Action, Forward, Options, Pace, Replayer, Summary};
 use crate::cassette::Cassette;
 use crate::wire::lane::Lane;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Player {
 
     /// What is said at once when the real server says this, after whether that is kept.
     pub(super) fn relay(&mut self, line: &str) -> (bool, Vec<String>) {
-        let kept = self.core.relay(Lane::Stdio, line.as_bytes());
+        let kept = self.core.relay(0, Lane::Stdio, line.as_bytes());
         (kept, self.heard())
     }
 
@@ -80,7 +80,7 @@ impl Player {
         loop {
             match self.core.poll(self.now) {
                 Action::Send { bytes, .. } => said.push(String::from_utf8(bytes).expect("UTF-8")),
-                Action::Forward { bytes, kept, .. } => {
+                Action::Forward(Forward { bytes, kept, .. }) => {
                     let bytes = String::from_utf8(bytes).expect("UTF-8");
                     let mark = if kept { "kept" } else { "sent" };
                     said.push(format!("{mark} {bytes}"));

@@ -84,6 +84,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "args.rs",
             "args/output.rs",
             "args/pages.rs",
+            "args/real_server.rs",
             "args/record.rs",
             "args/redaction.rs",
             "args/refusal.rs",

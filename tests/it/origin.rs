@@ -110,6 +110,11 @@ impl Origin {
         self.requests.recv_timeout(PATIENCE).expect("a request")
     }
 
+    /// The next one, if it has come.
+    pub(crate) fn next(&self) -> Option<Request> {
+        self.requests.try_recv().ok()
+    }
+
     /// How many came that nobody asked for.
     pub(crate) fn others(&self) -> usize {
         self.requests.try_iter().count()

@@ -4,6 +4,7 @@ use crate::support::{Run, command, root};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
@@ -21,7 +22,12 @@ pub(crate) struct Site {
 impl Site {
     /// Starts `serve` with these arguments, and waits until it says where it is.
     pub(crate) fn start(arguments: &[&str]) -> Site {
-        let mut command = command(root());
+        Site::start_in(root(), arguments)
+    }
+
+    /// The same in another folder.
+    pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Site {
+        let mut command = command(folder);
         command.env_clear().arg("serve").args(arguments);
         command
             .stdin(Stdio::null())
@@ -73,6 +79,12 @@ impl Site {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(id.expect("a process"), Signal::TERM).expect("a process");
         self.wait()
+    }
+
+    /// Kills it.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("it ends");
     }
 
     /// Waits until it ends by itself.
@@ -143,9 +155,14 @@ impl Wire {
             "" => String::new(),
             session => format!("Mcp-Session-Id: {session}\r\n"),
         };
+        self.post_with(&session, body);
+    }
+
+    /// Posts a body with headers that each end a line.
+    pub(crate) fn post_with(&mut self, headers: &str, body: &str) {
         self.say(&format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
+             Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
             body.len()
         ));
     }

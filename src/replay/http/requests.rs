@@ -102,8 +102,9 @@ impl Replayer {
             Err(refusal) => return self.turn_away_from(lane, &refusal),
         };
         let key = resumed.unwrap_or_else(|| self.besides(live));
-        if let (Key::Besides(_), Some(live)) = (key, self.sessions.get_mut(live as usize)) {
-            live.gets += 1;
+        if let (Key::Besides(_), Some(session)) = (key, self.sessions.get_mut(live as usize)) {
+            session.gets += 1;
+            self.listen(live);
         }
         let heard = self.streams.attach(lane, key, asked_for, &self.plan.rows);
         for row in heard {
@@ -134,10 +135,18 @@ impl Replayer {
     /// The connection of a request is gone before its response was over.
     pub(crate) fn gone(&mut self, lane: Lane) {
         let left = self.streams.gone(lane);
+        if left.is_some() {
+            self.forget_forwarded(lane);
+        }
         // Since 2026-07-28 that takes the request back.
         if let (Some(number), Era::Modern) = (left, self.plan.era) {
             self.stage.silence(Lane::Post(number));
         }
+    }
+
+    /// Whether the recording is of the transport of 2024-11-05.
+    pub(crate) fn speaks_older_http(&self) -> bool {
+        self.plan.endpoints
     }
 
     /// Whether sessions have ids here.
@@ -197,6 +206,7 @@ impl Replayer {
 
     pub(in crate::replay) fn end_session(&mut self, live: u32) {
         self.streams.end_besides(live);
+        self.leave(live);
         let Some(session) = self.sessions.get_mut(live as usize) else {
             return;
         };

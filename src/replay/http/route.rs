@@ -238,6 +238,24 @@ impl Replayer {
         true
     }
 
+    /// Prepares the response to a POST as the real server begins it.
+    pub(in crate::replay) fn prepare_live(
+        &mut self,
+        number: u32,
+        status: u16,
+        framing: Framing,
+        content_type: Option<String>,
+    ) {
+        let manner = Manner {
+            exchange: NONE,
+            status,
+            framing,
+            content_type,
+            ..Manner::default()
+        };
+        self.streams.prepare(number, manner, &self.plan.rows);
+    }
+
     /// Without a row: one message is a body of JSON, several are a stream.
     fn framing_of(&self, playlist: &Playlist, asked: Asked<'_>) -> Framing {
         if asked.method == method::LISTEN {

@@ -12,7 +12,8 @@ use std::collections::HashMap;
 pub(in crate::replay) struct Rows {
     /// The messages were recorded over HTTP.
     pub(in crate::replay) over_http: bool,
-    /// There are rows: the recording is of ours.
+    /// There are rows from the first exchange on: the recording is of ours, and not one of 0.4.0 that
+    /// was added to.
     known: bool,
     by_exchange: HashMap<u32, Facts>,
     /// The GET streams of each session, in order.
@@ -43,7 +44,9 @@ impl Rows {
             return rows;
         }
         let exchanges = cassette.exchanges();
-        rows.known = !exchanges.is_empty();
+        let first = cassette.rows.iter().find_map(|row| row.exchange);
+        let has_row = |first| exchanges.iter().any(|row| row.exchange == first);
+        rows.known = !exchanges.is_empty() && first.is_none_or(has_row);
         for mut row in exchanges {
             // A replay says itself where to post.
             row.events
@@ -136,10 +139,11 @@ impl Rows {
         self.facts(message.exchange?)?.row.session
     }
 
-    /// Whether a request was turned away for want of a token. A replay asks for none.
-    pub(in crate::replay) fn wants_token(&self, message: &Row) -> bool {
+    /// Whether a request was turned away, so that it was asked again: for want of a token, which a
+    /// replay does not ask for, or to another address, which it has none of.
+    pub(in crate::replay) fn turned_away(&self, message: &Row) -> bool {
         let facts = message.exchange.and_then(|exchange| self.facts(exchange));
-        facts.is_some_and(|facts| facts.row.status == 401)
+        facts.is_some_and(|facts| turns_away(facts.row.status))
     }
 
     /// The n-th GET stream of a session; beyond the last one that again.
@@ -177,12 +181,16 @@ impl Rows {
     fn status_of(&self, method: &str) -> Option<u16> {
         let exchanges = self.by_exchange.values().map(|facts| &facts.row);
         let of_method = exchanges.filter(|row| row.http_method == method);
-        // A token was wanted there, which is not so here.
-        let of_method = of_method.filter(|row| row.status != 401);
+        let of_method = of_method.filter(|row| !turns_away(row.status));
         of_method
             .min_by_key(|row| row.exchange)
             .map(|row| row.status)
     }
+}
+
+/// Statuses after which a client asks again, with a token or elsewhere.
+fn turns_away(status: u16) -> bool {
+    matches!(status, 401 | 301 | 302 | 303 | 307 | 308)
 }
 
 impl Facts {

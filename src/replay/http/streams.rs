@@ -85,6 +85,12 @@ impl Streams {
         }
     }
 
+    /// Whether the response to a POST is not over.
+    pub(in crate::replay) fn is_open(&self, number: u32) -> bool {
+        let stream = self.open.get(&Key::Post(number));
+        stream.is_some_and(|stream| stream.ended.is_none())
+    }
+
     /// An answer more is to come.
     pub(in crate::replay) fn expect(&mut self, number: u32) {
         if let Some(stream) = self.open.get_mut(&Key::Post(number)) {

@@ -124,7 +124,7 @@ impl Web {
                 Action::End { lane, cut: false } => format!("{} ends", number(lane)),
                 Action::End { lane, cut: true } => format!("{} is cut", number(lane)),
                 Action::Abort => "aborted".to_owned(),
-                Action::Forward { .. } => panic!("there is no server"),
+                Action::Forward(_) => panic!("there is no server"),
                 Action::Wait(at) => {
                     assert!(at > self.now, "it waits for what is due");
                     self.waits = Some(at);

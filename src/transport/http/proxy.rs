@@ -5,6 +5,7 @@
 
 use super::bodies::{RequestBody, ResponseBody};
 use super::endpoint::Endpoint;
+use super::exchange::{answered, asked, encoding, is_events};
 use super::headers;
 use super::listen::{Body, BodyError, plain};
 use super::tap::{Exchange, Tap};
@@ -95,23 +96,16 @@ impl Proxy {
     }
 
     fn begin(&self, parts: &Parts) -> Exchange {
-        let headers = &parts.headers;
-        let mut secrets = headers::secrets(headers);
-        secrets.extend(self.upstream.secrets());
         let path = parts.uri.path();
         let endpoint = self.tap.is_endpoint(path).then(|| {
             let query = parts.uri.query().map(|query| format!("?{query}"));
             format!("{path}{}", query.unwrap_or_default())
         });
         let asked = Asked {
-            http_method: parts.method.as_str().to_owned(),
-            session: headers::text(headers, headers::SESSION),
             endpoint,
-            version: headers::text(headers, headers::VERSION),
-            last_event_id: headers::text(headers, headers::LAST_EVENT),
-            secrets,
+            ..asked(&parts.method, &parts.headers, &self.upstream)
         };
-        self.tap.begin(asked, encoding(headers))
+        self.tap.begin(asked, encoding(&parts.headers))
     }
 
     fn answer(
@@ -135,19 +129,9 @@ impl Proxy {
         };
         self.contacted(parts.status);
         let encoding = encoding(&parts.headers);
-        let kind = headers::text(&parts.headers, header::CONTENT_TYPE.as_str());
-        let is_stream = kind
-            .as_ref()
-            .is_some_and(|kind| kind.starts_with("text/event-stream"));
-        let endpoint = (is_get && is_stream && encoding.is_none())
+        let endpoint = (is_get && is_events(&parts.headers) && encoding.is_none())
             .then(|| Endpoint::new(self.upstream.origin(), ours.to_owned()));
-        let answered = Answered {
-            status: parts.status.as_u16(),
-            content_type: kind,
-            session: headers::text(&parts.headers, headers::SESSION),
-            secrets: headers::secrets(&parts.headers),
-        };
-        exchange.answered(answered, encoding);
+        exchange.answered(answered(&parts), encoding);
         let body = ResponseBody::new(body, exchange, endpoint).boxed_unsync();
         Response::from_parts(parts, body)
     }
@@ -220,15 +204,6 @@ impl Proxy {
             ));
         }
     }
-}
-
-fn encoding(headers: &HeaderMap) -> Option<String> {
-    let all: Vec<&str> = headers
-        .get_all(header::CONTENT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .collect();
-    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Our origin as this client knows it.

@@ -7,9 +7,10 @@
 use super::body::{Budget, read_body};
 use super::headers::{LAST_EVENT, SESSION, VERSION};
 use super::listen::{self, Body, BodyError, Listener, broken, plain, stopped, whole};
+use super::remote::{Ears, Real, Remote};
 use super::stream::{Gone, Stream};
 use crate::replay::http::{RequestHead, ResponseHead};
-use crate::replay::{Action, Replayer, Tally};
+use crate::replay::{Action, Forward, Replayer, Tally};
 use crate::transport::signals::{self, Signal};
 use crate::transport::stdio::{Notice, Served};
 use crate::wire::lane::Lane;
@@ -23,7 +24,8 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
@@ -40,7 +42,11 @@ pub(crate) type Watcher = Box<dyn Fn(Tally) + Send>;
 /// The next bytes of a response, or what breaks it off.
 pub(super) type Chunk = Result<Bytes, BodyError>;
 
-/// Serves until a fault breaks off or a signal comes. `path` is one more that is answered.
+/// So much may wait for a client that does not read what a real server says, in bytes.
+const MOST_WAITING: usize = 4 << 20;
+
+/// Serves until a fault breaks off or a signal comes. `path` is one more that is answered, `real` the
+/// server for what was not recorded.
 ///
 /// # Errors
 ///
@@ -49,6 +55,7 @@ pub(crate) fn serve(
     core: Replayer,
     listener: Listener,
     path: Option<String>,
+    real: Option<Real>,
     notice: Notice,
     watcher: Option<Watcher>,
 ) -> io::Result<Served> {
@@ -56,7 +63,9 @@ pub(crate) fn serve(
         .enable_all()
         .build()?;
     let (stop, stopping) = watch::channel(false);
-    let shared = Arc::new(Shared {
+    let open = |real| Remote::open(real, runtime.handle().clone(), Arc::clone(&notice));
+    let remote = real.map(open).transpose()?;
+    let shared = Arc::new_cyclic(|shared: &Weak<Shared>| Shared {
         state: Mutex::new(State {
             core,
             lanes: HashMap::new(),
@@ -65,6 +74,9 @@ pub(crate) fn serve(
             next: 0,
             due: None,
             over: false,
+            remote: remote.clone(),
+            asking: None,
+            shared: Weak::clone(shared),
         }),
         earlier: Notify::new(),
         stop,
@@ -88,6 +100,8 @@ pub(crate) fn serve(
         }
         served
     });
+    let signal = *shared.signal.lock().unwrap_or_else(PoisonError::into_inner);
+    let recorded = remote.and_then(|remote| remote.finish(signal));
     runtime.shutdown_background();
     served?;
     let mut state = shared.state();
@@ -95,8 +109,8 @@ pub(crate) fn serve(
     drop(state);
     Ok(Served {
         summary,
-        signal: *shared.signal.lock().unwrap_or_else(PoisonError::into_inner),
-        recorded: None,
+        signal,
+        recorded,
     })
 }
 
@@ -122,18 +136,28 @@ struct State {
     next: u32,
     due: Option<Instant>,
     over: bool,
+    /// The server for what was not recorded.
+    remote: Option<Arc<Remote>>,
+    /// The headers of the request that is taken in at the moment, if a server may get them.
+    asking: Option<(Lane, HeaderMap)>,
+    /// For those who hear that server.
+    shared: Weak<Shared>,
 }
 
 /// Where the response to a request goes.
 enum Outlet {
     Waiting(oneshot::Sender<Reply>),
-    Streaming(mpsc::UnboundedSender<Chunk>),
+    Streaming(mpsc::UnboundedSender<Chunk>, Arc<AtomicUsize>),
 }
 
 /// What a request is told.
 enum Reply {
     Whole(ResponseHead, Vec<u8>),
-    Stream(ResponseHead, mpsc::UnboundedReceiver<Chunk>),
+    Stream(
+        ResponseHead,
+        mpsc::UnboundedReceiver<Chunk>,
+        Arc<AtomicUsize>,
+    ),
 }
 
 impl Shared {
@@ -166,6 +190,7 @@ impl Shared {
         let now = state.start.elapsed();
         what(&mut state, now);
         self.go_on(&mut state);
+        state.asking = None;
     }
 
     fn go_on(&self, state: &mut State) {
@@ -187,6 +212,9 @@ impl Shared {
         self.tell(|state, _| {
             state.lanes.remove(&lane);
             state.core.gone(lane);
+            if let Some(remote) = &state.remote {
+                remote.left(lane);
+            }
         });
     }
 
@@ -196,6 +224,27 @@ impl Shared {
             _ => path,
         };
         path == PATH || self.path.as_deref() == Some(path)
+    }
+}
+
+impl Ears for Shared {
+    fn tell(&self, what: &mut dyn FnMut(&mut Replayer)) {
+        Shared::tell(self, |state, _| what(&mut state.core));
+    }
+
+    fn is_behind(&self, lane: Lane) -> bool {
+        let is_behind = |outlet: &Outlet| match outlet {
+            Outlet::Streaming(_, waiting) => waiting.load(Ordering::Relaxed) > MOST_WAITING,
+            Outlet::Waiting(_) => false,
+        };
+        let state = self.state();
+        match lane {
+            Lane::Get(_) => state
+                .lanes
+                .iter()
+                .any(|(lane, outlet)| matches!(lane, Lane::Get(_)) && is_behind(outlet)),
+            lane => state.lanes.get(&lane).is_some_and(is_behind),
+        }
     }
 }
 
@@ -212,21 +261,23 @@ impl State {
                 }
                 Action::Begin { lane, head } => {
                     let (sender, receiver) = mpsc::unbounded_channel();
-                    let outlet = self.lanes.insert(lane, Outlet::Streaming(sender));
-                    match outlet {
+                    let waiting = Arc::new(AtomicUsize::new(0));
+                    let outlet = Outlet::Streaming(sender, Arc::clone(&waiting));
+                    match self.lanes.insert(lane, outlet) {
                         Some(Outlet::Waiting(reply)) => {
-                            let _ = reply.send(Reply::Stream(head, receiver));
+                            let _ = reply.send(Reply::Stream(head, receiver, waiting));
                         }
                         _ => drop(self.lanes.remove(&lane)),
                     }
                 }
                 Action::Send { lane, bytes } => {
-                    if let Some(Outlet::Streaming(sender)) = self.lanes.get(&lane) {
+                    if let Some(Outlet::Streaming(sender, waiting)) = self.lanes.get(&lane) {
+                        waiting.fetch_add(bytes.len(), Ordering::Relaxed);
                         let _ = sender.send(Ok(bytes.into()));
                     }
                 }
                 Action::End { lane, cut } => {
-                    if let Some(Outlet::Streaming(sender)) = self.lanes.remove(&lane)
+                    if let Some(Outlet::Streaming(sender, _)) = self.lanes.remove(&lane)
                         && cut
                     {
                         let _ = sender.send(Err(cut_off()));
@@ -236,8 +287,7 @@ impl State {
                     self.abort();
                     break None;
                 }
-                // There is no real server behind a recording over HTTP.
-                Action::Forward { .. } => {}
+                Action::Forward(forward) => self.forward(forward),
                 Action::Wait(at) => break Some(self.start + at),
                 Action::Idle => break None,
             }
@@ -249,11 +299,23 @@ impl State {
         }
     }
 
+    /// Passes something on to the real server.
+    fn forward(&self, forward: Forward) {
+        let Some((remote, shared)) = self.remote.as_ref().zip(self.shared.upgrade()) else {
+            return;
+        };
+        let asking = self.asking.as_ref();
+        let asking = asking.filter(|(lane, _)| *lane == forward.lane);
+        let headers = asking.map(|(_, headers)| headers.clone());
+        let ears: Arc<dyn Ears> = shared;
+        remote.say(forward, headers, &ears);
+    }
+
     /// Breaks off whatever is open.
     fn abort(&mut self) {
         self.over = true;
         for (_, outlet) in self.lanes.drain() {
-            if let Outlet::Streaming(sender) = outlet {
+            if let Outlet::Streaming(sender, _) = outlet {
                 let _ = sender.send(Err(cut_off()));
             }
         }
@@ -320,6 +382,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
         };
         gone.watch(lane);
         state.lanes.insert(lane, Outlet::Waiting(reply));
+        let asks = state.remote.is_some();
+        state.asking = asks.then(|| (lane, parts.headers.clone()));
         let head = head(&parts.headers, &parts.uri);
         match &bytes {
             Some(bytes) => state.core.post(now, number, &head, bytes.as_ref()),
@@ -333,10 +397,10 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Bod
             gone.forget();
             response(&head, whole(body))
         }
-        Ok(Reply::Stream(head, chunks)) => {
+        Ok(Reply::Stream(head, chunks, waiting)) => {
             let kind = head.content_type.as_deref().unwrap_or_default();
             let is_events = kind.starts_with("text/event-stream");
-            let body = Stream::new(chunks, gone, is_events).boxed_unsync();
+            let body = Stream::new((chunks, waiting), gone, is_events).boxed_unsync();
             let mut response = response(&head, body);
             let uncached = HeaderValue::from_static("no-cache, no-transform");
             response.headers_mut().insert(CACHE_CONTROL, uncached);

@@ -10,6 +10,7 @@ use hyper::body::{Body, Frame};
 use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -51,6 +52,8 @@ impl Drop for Gone {
 /// See the module.
 pub(super) struct Stream {
     chunks: mpsc::UnboundedReceiver<Chunk>,
+    /// How many bytes wait there.
+    waiting: Arc<AtomicUsize>,
     gone: Gone,
     silence: Option<Pin<Box<Sleep>>>,
     /// What breaks the response off, when all before it is on its way.
@@ -59,9 +62,14 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Only `events` have comments.
-    pub(super) fn new(chunks: mpsc::UnboundedReceiver<Chunk>, gone: Gone, events: bool) -> Stream {
+    pub(super) fn new(
+        (chunks, waiting): (mpsc::UnboundedReceiver<Chunk>, Arc<AtomicUsize>),
+        gone: Gone,
+        events: bool,
+    ) -> Stream {
         Stream {
             chunks,
+            waiting,
             gone,
             silence: events.then(|| Box::pin(sleep(SILENCE))),
             broken: None,
@@ -94,7 +102,10 @@ impl Body for Stream {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            Poll::Ready(Some(Ok(bytes))) => bytes,
+            Poll::Ready(Some(Ok(bytes))) => {
+                self.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+                bytes
+            }
             Poll::Pending => {
                 let silent = self.silence.as_mut();
                 match silent.map(|silence| silence.as_mut().poll(context)) {

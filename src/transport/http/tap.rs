@@ -90,6 +90,21 @@ impl Tap {
 
     /// Begins an exchange.
     pub(super) fn begin(self: &Arc<Tap>, asked: Asked, encoding: Option<String>) -> Exchange {
+        let exchange = self.begin_at(self.elapsed(), asked);
+        exchange.encoded(Sender::Client, encoding);
+        exchange
+    }
+
+    /// Begins an exchange whose request, `body`, was said at this time, when its response was not
+    /// to be foreseen.
+    pub(super) fn begin_late(self: &Arc<Tap>, at: Duration, asked: Asked, body: Bytes) -> Exchange {
+        let exchange = self.begin_at(at, asked);
+        self.add_at(at, exchange.lane, What::Bytes(Sender::Client, body));
+        self.add_at(at, exchange.lane, What::Step(Step::Said));
+        exchange
+    }
+
+    fn begin_at(self: &Arc<Tap>, at: Duration, asked: Asked) -> Exchange {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_get = asked.http_method == "GET";
         if !is_get {
@@ -100,14 +115,12 @@ impl Tap {
             true => Lane::Get(number),
             false => Lane::Post(number),
         };
-        self.add(lane, What::Step(Step::Asked(Box::new(asked))));
-        let exchange = Exchange {
+        self.add_at(at, lane, What::Step(Step::Asked(Box::new(asked))));
+        Exchange {
             tap: Arc::clone(self),
             lane,
             is_over: false,
-        };
-        exchange.encoded(Sender::Client, encoding);
-        exchange
+        }
     }
 
     /// From now on what was recorded is kept.
@@ -170,11 +183,14 @@ impl Tap {
     }
 
     fn add(&self, lane: Lane, what: What) {
+        self.add_at(self.elapsed(), lane, what);
+    }
+
+    fn add_at(&self, at: Duration, lane: Lane, what: What) {
         let bytes = match &what {
             What::Bytes(_, bytes) => bytes.len(),
             What::Step(_) | What::Encoded(..) => 0,
         };
-        let at = self.elapsed();
         self.queue.add(Item { at, lane, what }, bytes);
     }
 

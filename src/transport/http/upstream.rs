@@ -141,6 +141,19 @@ impl Upstream {
         self.extra.secrets()
     }
 
+    /// Path and query of an address, if it is one of this server; without a query that goes with
+    /// every request anyway.
+    pub(super) fn own_path(&self, address: &str) -> Option<String> {
+        let rest = address.strip_prefix(&self.origin()).unwrap_or(address);
+        let rest = rest.split('#').next().unwrap_or_default();
+        let own = self.target.query.as_deref();
+        let path = match rest.split_once('?') {
+            Some((path, query)) if Some(query) == own => path,
+            _ => rest,
+        };
+        (path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
+    }
+
     /// Sends a request for `path` and `query`, whose headers are those of the client already.
     ///
     /// # Errors

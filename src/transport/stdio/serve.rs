@@ -13,7 +13,7 @@ use super::pipe;
 use super::tap::{Plan, Recorded};
 use super::upstream::{Ears, Running, Upstream};
 use super::watch::Event;
-use crate::replay::{Action, Replayer, Summary};
+use crate::replay::{Action, Forward, Replayer, Summary};
 use crate::transport::signals::{self, Signal};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
@@ -303,7 +303,7 @@ impl Session {
                         waiting.clear();
                     }
                 }
-                Action::Forward { bytes, kept, .. } => self.forward(bytes, kept),
+                Action::Forward(forward) => self.forward(forward),
                 // Of HTTP alone.
                 Action::Respond { .. } | Action::Begin { .. } | Action::End { .. } => {}
                 Action::Wait(at) => break Left::Due(self.start + at),
@@ -335,7 +335,7 @@ impl Session {
     fn relay(&mut self, line: &Line<'_>) {
         match line {
             Line::Whole(bytes) => {
-                let kept = self.core.relay(Lane::Stdio, bytes);
+                let kept = self.core.relay(0, Lane::Stdio, bytes);
                 if let (true, Upstream::Running(server)) = (kept, &self.upstream) {
                     server.keep(bytes);
                 }
@@ -347,13 +347,13 @@ impl Session {
     }
 
     /// Says a line to the real server, which is started for it.
-    fn forward(&mut self, line: Vec<u8>, kept: bool) {
+    fn forward(&mut self, forward: Forward) {
         match std::mem::replace(&mut self.upstream, Upstream::Over) {
             Upstream::Waiting(plan) => self.start_server(*plan),
             other => self.upstream = other,
         }
         if let Upstream::Running(server) = &self.upstream {
-            server.say(line, kept);
+            server.say(forward.bytes, forward.kept);
         }
     }
 
