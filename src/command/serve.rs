@@ -14,7 +14,7 @@ use crate::replay::faults::Overlay;
 use crate::replay::{self, Pace, Replayer, Summary};
 use crate::report::visible;
 use crate::secrets::conceal;
-use crate::transport::http::{self, Listener, Real};
+use crate::transport::http::{self, Listener, Real, Upstream};
 use crate::transport::stderr::Stderr;
 use crate::transport::stdio::{self, Notice, Plan, Served};
 use serde::Serialize;
@@ -142,23 +142,9 @@ fn play(
     };
     let path = recorded_path(&cassette);
     let core = Replayer::new(Arc::new(cassette), replay).map_err(|error| error.to_string())?;
-    let upstream = options.server.upstream()?;
-    if upstream.is_some() && core.speaks_older_http() {
-        return Err(
-            "--new-episodes does not go with recordings of HTTP with SSE, the transport of \
-             2024-11-05"
-                .to_owned(),
-        );
-    }
+    let upstream = real_server(options, &core)?;
     let stderr = Stderr::open().map_err(|error| error.to_string())?;
-    let voice = stderr.clone();
-    let quiet = options.quiet;
-    let notice: Notice = Arc::new(move |message: &str| {
-        if !quiet {
-            let line = format!("mcp-cassette {NAME}: {}", visible(message));
-            voice.line(&without_old_commands(&line));
-        }
-    });
+    let notice = speaker(&stderr, options.quiet);
     if transport == Transport::Http {
         let listener = listen(options)?;
         notice_earlier(&stderr, outcome);
@@ -194,6 +180,30 @@ fn load(options: &Options, outcome: &mut Outcome) -> Result<Cassette, String> {
         outcome.line(note);
     }
     Ok(salvaged.cassette)
+}
+
+/// What says something while it runs.
+fn speaker(stderr: &Stderr, quiet: bool) -> Notice {
+    let voice = stderr.clone();
+    Arc::new(move |message: &str| {
+        if !quiet {
+            let line = format!("mcp-cassette {NAME}: {}", visible(message));
+            voice.line(&without_old_commands(&line));
+        }
+    })
+}
+
+/// The real server over HTTP, if there is one.
+fn real_server(options: &Options, core: &Replayer) -> Result<Option<Upstream>, String> {
+    let upstream = options.server.upstream()?;
+    match upstream {
+        Some(_) if core.speaks_older_http() => Err(
+            "--new-episodes does not go with recordings of HTTP with SSE, the transport of \
+             2024-11-05"
+                .to_owned(),
+        ),
+        upstream => Ok(upstream),
+    }
 }
 
 fn notice_earlier(stderr: &Stderr, outcome: &mut Outcome) {

@@ -46,6 +46,7 @@ mod runner_commands;
 mod secrecy;
 mod serve_client;
 mod serve_episodes;
+mod serve_episodes_failing;
 mod serve_episodes_http;
 mod serve_faults;
 mod serve_http;

@@ -80,22 +80,55 @@ fn a_host_that_is_not_this_machine_is_told() {
 }
 
 #[test]
-fn a_recording_of_http_is_not_added_to_yet() {
+fn a_recording_of_http_is_added_to_over_http() {
     let folder = tempdir().expect("a folder");
     let text = std::fs::read_to_string(root().join(example("tools"))).expect("a cassette");
     let text = text.replacen("\"stdio\"", "\"http\"", 1);
     let path = write(folder.path(), "http.mcp.json", text);
     let path = path.display().to_string();
-    let ended = run(&[
-        "serve",
-        &path,
-        "--new-episodes",
-        "--url",
-        "http://localhost",
-    ]);
+    let url = ["--url", "http://localhost"];
+    for (arguments, expected) in [
+        (&["--", "server"][..], "needs its address, --url URL"),
+        (
+            &["--url", "http://localhost", "--", "server"],
+            "are mutually exclusive",
+        ),
+        (&["--url", "localhost"], "--url must be an address like"),
+        (&[url[0], url[1], "--header", "none"], "--header number 1"),
+        (
+            &[url[0], url[1], "--ca-file", "absent.pem"],
+            "--ca-file absent.pem",
+        ),
+        (
+            &["--header", "a: b", "--", "server"],
+            "--header apply to --url only",
+        ),
+        (
+            &[url[0], url[1], "--transport", "stdio"],
+            "as it was recorded, here over http",
+        ),
+        (
+            &[url[0], url[1], "--faults", "x.json"],
+            "--faults applies to replay only",
+        ),
+    ] {
+        let mut all = vec!["serve", &*path, "--new-episodes"];
+        all.extend(arguments);
+        let ended = run(&all);
+        assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.all());
+        assert!(
+            ended.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ended.all()
+        );
+    }
+    let ended = run(&["serve", &path, "--url", "http://localhost"]);
     assert_eq!(ended.code, 2, "{}", ended.all());
-    let expected = "not in this version yet";
-    assert!(ended.stderr.contains(expected), "{}", ended.all());
+    assert!(
+        ended.stderr.contains("--url goes with --new-episodes"),
+        "{}",
+        ended.all()
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::serve_http::{INITIALIZE, answer, call, recording};
 use crate::web::{Site, Wire};
-use mcp_cassette::session::{Options, SessionError, use_cassette};
+use mcp_cassette::session::{Mode, Options, SessionError, use_cassette};
 
 fn options() -> Options {
     Options {
@@ -42,6 +42,28 @@ fn a_test_replays_a_server_over_http() {
     assert_eq!(conversation(&url)[1], answer(4, "a"));
     let summary = session.finish().expect("a summary");
     assert_eq!(summary.unused_interactions, 1);
+}
+
+#[test]
+fn a_test_adds_to_a_recording_what_it_does_not_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let real = Site::start(&[&recording(folder.path())]);
+    let url = format!("http://127.0.0.1:{}/mcp", real.port);
+    let cassette = folder.path().join("added.mcp.json");
+    let empty = r#"{"format_version": 3, "transport": "http", "messages": []}"#;
+    std::fs::write(&cassette, empty).expect("a file");
+    for (mode, messages) in [(Mode::NewEpisodes, 4), (Mode::None, 0)] {
+        let options = Options { mode, ..options() };
+        let mut session = use_cassette(&cassette, options).expect("a session");
+        let url = session.server_url(&url).expect("a URL");
+        let mut wire = Wire::to(port(&url));
+        wire.post("", INITIALIZE);
+        assert_eq!(wire.answer().json()["result"]["serverInfo"]["name"], "s");
+        wire.post("", &call(4, "json"));
+        assert_eq!(wire.answer().body, answer(4, "a"));
+        let summary = session.finish().expect("a summary");
+        assert_eq!(summary.messages, messages);
+    }
 }
 
 #[test]
