@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,7 +118,14 @@ def compare_http(crowd: Crowd, *, direct_only: bool) -> str:
     all_same(direct, live(crowd, "recorded", lambda url: record(crowd, crowd.first.installed.binary, url)))
     judged(crowd.first)
     replayed(crowd, direct)
-    return f"the same direct, recorded and replayed, {recorded_messages(crowd.first)} messages"
+    shown = f"the same direct, recorded and replayed, {recorded_messages(crowd.first)} messages"
+    if crowd.first.server.get("transport") == "sse":
+        return shown
+    only_greeted(crowd.first.cassette)
+    all_same(direct, live(crowd, "added", lambda url: add(crowd, url)))
+    judged(crowd.first)
+    replayed(crowd, direct)
+    return f"{shown}, and added to a greeting"
 
 
 def compare_old_http(crowd: Crowd, flags: list[str]) -> str:
@@ -176,6 +184,28 @@ def record(
         yield address
     if not cassette.exists():
         raise Failure(f"record has saved nothing\n{log_of(crowd).read_text(errors='replace')[-3000:]}")
+
+
+def only_greeted(cassette: Path) -> None:
+    """Leaves nothing in a recording but how it began, and that there were streams besides answers."""
+    whole = json.loads(cassette.read_text(encoding="utf-8"))
+    begins = ("initialize", "notifications/initialized", "server/discover")
+    kept = {message["exchange"] for message in whole["messages"] if message["method"] in begins}
+    whole["messages"] = [message for message in whole["messages"] if message["exchange"] in kept]
+    streams = [
+        {**row, "events": []} for row in whole["http_exchanges"] if row.get("http_method") == "GET"
+    ]
+    rows = [row for row in whole["http_exchanges"] if row["exchange"] in kept]
+    whole["http_exchanges"] = rows + streams
+    cassette.write_text(json.dumps(whole), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def add(crowd: Crowd, url: str) -> Iterator[str]:
+    """What is not in the cassette is asked of the server and added."""
+    words = [crowd.first.installed.binary, "serve", crowd.first.cassette, "--new-episodes", "--url", url]
+    with ours(crowd, words, ENDED_BY_SIGNAL) as address:
+        yield address
 
 
 def replayed(crowd: Crowd, direct: list[Session]) -> None:
