@@ -119,7 +119,8 @@ def compare_http(crowd: Crowd, *, direct_only: bool) -> str:
     judged(crowd.first)
     replayed(crowd, direct)
     shown = f"the same direct, recorded and replayed, {recorded_messages(crowd.first)} messages"
-    if crowd.first.server.get("transport") == "sse":
+    # The older transport is not added to, and a server that speaks first is not asked before a client asks.
+    if crowd.first.server.get("transport") == "sse" or "wait_for" in crowd.first.steps[0]:
         return shown
     only_greeted(crowd.first.cassette)
     all_same(direct, live(crowd, "added", lambda url: add(crowd, url)))

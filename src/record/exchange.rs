@@ -5,7 +5,7 @@ use super::log::{Log, Origin};
 use super::url::{path_and_query, query_values};
 use crate::cassette::Sender;
 use crate::cassette::exchanges::{Ended, Framing, HttpExchange, StreamEvent};
-use crate::wire::bounded::Bounded;
+use crate::wire::bounded::{Bounded, MOST_AT_ONCE};
 use crate::wire::lane::Lane;
 use crate::wire::lines::Line;
 use crate::wire::mcp::MODERN_REVISION;
@@ -61,6 +61,9 @@ pub(super) struct Exchanges {
     /// request from being asked again.
     follows: bool,
     open: BTreeMap<u32, Exchange>,
+    /// How much is kept of bodies that have not ended, and how much at most, in bytes.
+    held: usize,
+    room: usize,
     over: Vec<Row>,
     sessions: Sessions,
 }
@@ -126,6 +129,8 @@ impl Exchanges {
             max_message,
             follows,
             open: BTreeMap::new(),
+            held: 0,
+            room: MOST_AT_ONCE,
             over: Vec::new(),
             sessions: Sessions {
                 first: session,
@@ -145,6 +150,10 @@ impl Exchanges {
             Sender::Client => &mut exchange.said,
             Sender::Server => &mut exchange.answered,
         };
+        let before = body.held();
+        if self.held + bytes.len() > self.room {
+            body.let_go();
+        }
         match body {
             Body::Ignored | Body::Unreadable(_) => {}
             Body::Whole(text) | Body::IfMessage(text) => text.push(bytes),
@@ -155,6 +164,13 @@ impl Exchanges {
                 });
             }
         }
+        self.held = self.held.saturating_sub(before) + body.held();
+    }
+
+    /// Bodies that have not ended are kept up to so many bytes in all.
+    #[cfg(test)]
+    pub(super) fn bound(&mut self, room: usize) {
+        self.room = room;
     }
 
     pub(super) fn step(&mut self, log: &mut Log, at: Duration, number: u32, step: Step) {
@@ -173,6 +189,7 @@ impl Exchanges {
                         Sender::Client => &mut exchange.said,
                         Sender::Server => &mut exchange.answered,
                     };
+                    self.held = self.held.saturating_sub(body.held());
                     *body = Body::Unreadable(why);
                 }
             }
@@ -276,6 +293,7 @@ impl Exchanges {
             lane: exchange.lane(number),
         };
         log.seen.clear();
+        self.held = self.held.saturating_sub(exchange.said.held());
         exchange.said.end(log, origin);
         exchange.asks = log.seen.asks;
         if log.seen.modern {
@@ -333,6 +351,7 @@ impl Exchanges {
             sender: Sender::Server,
             lane: exchange.lane(number),
         };
+        self.held = self.held.saturating_sub(exchange.answered.held());
         exchange.has_messages |= exchange.answered.end(log, origin);
         let row = &mut exchange.row.row;
         // Some clients leave as soon as they have their answer, a moment before the stream ends by
@@ -384,6 +403,24 @@ impl Exchange {
 }
 
 impl Body {
+    /// How many bytes of it are kept.
+    fn held(&self) -> usize {
+        match self {
+            Body::Ignored | Body::Unreadable(_) => 0,
+            Body::Whole(text) | Body::IfMessage(text) => text.held(),
+            Body::Events(reader) => reader.held(),
+        }
+    }
+
+    /// Keeps nothing more of the message that is not whole.
+    fn let_go(&mut self) {
+        match self {
+            Body::Ignored | Body::Unreadable(_) => {}
+            Body::Whole(text) | Body::IfMessage(text) => text.let_go(),
+            Body::Events(reader) => reader.let_go(),
+        }
+    }
+
     /// The body is over; whether there were messages in it that are told only now.
     fn end(&mut self, log: &mut Log, origin: Origin) -> bool {
         let before = log.messages();

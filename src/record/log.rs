@@ -98,6 +98,8 @@ impl First {
 #[derive(Debug)]
 pub(super) struct Log {
     transport: Transport,
+    /// A longer message is told by its length and hash, in bytes.
+    longest: usize,
     head: Head,
     redactor: Redactor,
     pub(super) known: Known,
@@ -126,7 +128,8 @@ impl Log {
             recorded_at,
             redactor,
             server_url,
-            ..
+            max_message,
+            earlier: _,
         } = options;
         let manifest = redactor.manifest(&recorded_at).to_line();
         let mut known = Known::default();
@@ -143,6 +146,7 @@ impl Log {
         }
         Log {
             transport,
+            longest: max_message,
             head,
             redactor,
             known,
@@ -252,9 +256,14 @@ impl Log {
             Line::TooLong { length, sha256 } => {
                 let hash: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
                 let sender = origin.sender.as_str();
+                let is_long = usize::try_from(*length).map_or(true, |length| length > self.longest);
+                let why = match is_long {
+                    true => "is longer than --max-message",
+                    false => "came when more was half sent than is kept at one time",
+                };
                 self.notices.push(format!(
-                    "warning: a message of {length} bytes from the {sender} is longer than --max-message; it was \
-                     passed on, and the cassette holds its length and SHA-256 only"
+                    "warning: a message of {length} bytes from the {sender} {why}; it was passed on, and the \
+                     cassette holds its length and SHA-256 only"
                 ));
                 let text = format!("mcp-cassette: a message of {length} bytes, sha256 {hash}");
                 self.raw(origin, text.as_bytes());

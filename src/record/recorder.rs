@@ -61,6 +61,12 @@ impl Recorder {
         }
     }
 
+    /// Bodies that have not ended are kept up to so many bytes in all.
+    #[cfg(test)]
+    pub(super) fn bound(&mut self, room: usize) {
+        self.exchanges.bound(room);
+    }
+
     /// Gives what the client asked in a probe just before. It becomes the beginning of this
     /// recording if the client needs it: if it has a modern session and does not ask again.
     pub(super) fn offer(&mut self, probe: Probe) {

@@ -6,6 +6,10 @@ use sha2::{Digest as _, Sha256};
 /// A buffer that grew for one long text is not kept for ever, in bytes.
 const KEPT: usize = 64 * 1024;
 
+/// All texts that are half there at one time take up no more than this, in bytes: each has a limit
+/// of its own, and there may be thousands.
+pub(crate) const MOST_AT_ONCE: usize = 512 << 20;
+
 /// The pieces of one text. What is longer than the limit is counted and hashed instead.
 #[derive(Debug)]
 pub(crate) struct Bounded {
@@ -29,12 +33,25 @@ impl Bounded {
             self.held.extend_from_slice(bytes);
             return;
         }
+        self.let_go();
+        self.count(bytes);
+    }
+
+    /// How many bytes are kept.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Keeps nothing more of this text: it is told by its length and hash.
+    pub(crate) fn let_go(&mut self) {
         let held = std::mem::take(&mut self.held);
+        self.count(&held);
+    }
+
+    fn count(&mut self, bytes: &[u8]) {
         let (length, hash) = self.long.get_or_insert_with(|| (0, Sha256::new()));
-        for piece in [&held, bytes] {
-            *length += u64::try_from(piece.len()).unwrap_or(u64::MAX);
-            hash.update(piece);
-        }
+        *length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        hash.update(bytes);
     }
 
     /// Gives the whole text, and is empty then.
@@ -71,5 +88,11 @@ mod tests {
         text.take(|line| assert_eq!(line, Line::TooLong { length: 6, sha256 }));
         text.push(b"x");
         text.take(|line| assert_eq!(line, Line::Whole(b"x")));
+        text.push(b"abc");
+        assert_eq!(text.held(), 3);
+        text.let_go();
+        assert_eq!(text.held(), 0);
+        text.push(b"def");
+        text.take(|line| assert_eq!(line, Line::TooLong { length: 6, sha256 }));
     }
 }

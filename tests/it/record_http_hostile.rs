@@ -1,8 +1,10 @@
 //! Clients and servers that mean no good, or do not know better, with `record --url` between them.
 #![cfg(unix)]
 
-use crate::origin::{Origin, Proxy, answer_plainly};
+use crate::origin::{Origin, Proxy, SESSION, answer_plainly};
 use crate::recorder::{load, ping};
+use crate::serve_http::INITIALIZE;
+use crate::web::Site;
 use async_compression::tokio::write::GzipEncoder;
 use mcp_cassette::cassette::Kind;
 use std::fs;
@@ -259,4 +261,40 @@ fn many_connections_at_once_are_served() {
         }
     }
     still_works(proxy, &origin);
+}
+
+#[test]
+fn a_request_that_was_redirected_is_replayed_with_the_answer_that_it_got_in_the_end() {
+    let folder = tempdir().unwrap();
+    let origin = Origin::start(|talk| match talk.request.line.as_str() {
+        "POST /mcp" => talk.answer("307 Temporary Redirect", "Location: /mcp/\r\n", b""),
+        _ => answer_plainly(talk),
+    });
+    let proxy = Proxy::start(folder.path(), &origin.url(), &[]);
+    let mut wire = proxy.connect();
+    for message in [INITIALIZE, &ping(1)] {
+        wire.post(SESSION, message);
+        let redirect = wire.answer();
+        assert_eq!(
+            (redirect.status, redirect.header("location")),
+            (307, Some("/mcp/"))
+        );
+        // As a client goes there.
+        let length = message.len();
+        wire.say(&format!(
+            "POST /mcp/ HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {SESSION}\r\nContent-Length: {length}\r\n\r\n{message}"
+        ));
+        assert_eq!(wire.answer().status, 200);
+    }
+    let run = proxy.stop();
+    assert!(!run.stderr.contains("no answer"), "{}", run.all());
+    let site = Site::start_in(folder.path(), &["c.mcp.json"]);
+    let id = site.initialize(INITIALIZE);
+    let answer = site.post(&id, &ping(2));
+    assert_eq!(
+        (answer.status, answer.json()["id"].clone()),
+        (200, 2.into())
+    );
+    let run = site.stop();
+    assert_eq!(run.code, 0, "{}", run.all());
 }

@@ -97,6 +97,13 @@ impl Http {
     }
 }
 
+fn post() -> Asked {
+    Asked {
+        http_method: "POST".to_owned(),
+        ..Asked::default()
+    }
+}
+
 fn row(number: u32) -> HttpExchange {
     HttpExchange {
         exchange: number,
@@ -147,6 +154,51 @@ fn seen(cassette: &Cassette) -> Vec<(Sender, Kind, Option<u32>, Option<Channel>)
         .messages()
         .map(|m| (m.sender(), m.kind(), m.exchange(), m.channel()))
         .collect()
+}
+
+#[test]
+fn bodies_that_are_half_there_are_bounded_in_sum_and_told_by_length_and_hash_beyond_that() {
+    let mut http = Http::new();
+    http.recorder.bound(800);
+    let long = |id: u32| {
+        let text = "x".repeat(300);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{text}"}}"#)
+    };
+    for number in 0..3 {
+        http.asked(number, post());
+        let body = long(number);
+        let half = &body[..body.len() - 2];
+        http.bytes(Lane::Post(number), Sender::Client, half);
+    }
+    // The third had no room, and gives its own back.
+    for number in 0..3 {
+        http.bytes(Lane::Post(number), Sender::Client, "\"}");
+        http.step(number, Step::Said);
+    }
+    http.asked(3, post());
+    http.bytes(Lane::Post(3), Sender::Client, &long(3));
+    http.step(3, Step::Said);
+    let notices = http.recorder.take_notices().join("\n");
+    assert_eq!(notices.matches("half sent").count(), 1, "{notices}");
+    let cassette = http.finished();
+    let kinds: Vec<Kind> = cassette.messages().map(|message| message.kind()).collect();
+    assert_eq!(
+        kinds,
+        [Kind::Request, Kind::Request, Kind::Raw, Kind::Request]
+    );
+}
+
+#[test]
+fn a_request_that_was_redirected_is_nobody_left_without_an_answer() {
+    let mut http = Http::new();
+    http.ask(
+        0,
+        "POST",
+        None,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+    );
+    http.answer(0, 307, "", "");
+    assert_eq!(http.recorder.unanswered(), 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Bodies of requests, read whole: up to a size, not slower than a pace, and not more at once
 //! than there is room for.
 
+use crate::wire::bounded::MOST_AT_ONCE;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
@@ -11,8 +12,6 @@ use std::time::Duration;
 
 /// The largest body, in bytes.
 const LARGEST: usize = 64 << 20;
-/// All bodies that are read at one time, in bytes.
-const ROOM: usize = 512 << 20;
 /// For the next part of a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -26,20 +25,43 @@ pub(super) struct ReadBody<'b> {
     bytes: Vec<u8>,
     budget: &'b Budget,
     taken: usize,
+    /// In bytes.
+    largest: usize,
 }
 
-impl ReadBody<'_> {
-    fn add(&mut self, data: &Bytes) -> Result<(), (StatusCode, &'static str)> {
-        if self.bytes.len() + data.len() > LARGEST {
-            return Err(TOO_LARGE);
+/// Why no more of a body is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// It is larger than one may be.
+    TooLarge,
+    /// All that are being read are together.
+    TooMuch,
+}
+
+impl<'b> ReadBody<'b> {
+    /// One of up to `largest` bytes, of which nothing is there.
+    pub(super) fn new(budget: &'b Budget, largest: usize) -> ReadBody<'b> {
+        ReadBody {
+            bytes: Vec::new(),
+            budget,
+            taken: 0,
+            largest,
+        }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for them.
+    pub(super) fn add(&mut self, data: &Bytes) -> Result<(), Full> {
+        if self.bytes.len() + data.len() > self.largest {
+            return Err(Full::TooLarge);
         }
         self.taken += data.len();
         let all = self.budget.0.fetch_add(data.len(), Ordering::Relaxed);
-        if all + data.len() > ROOM {
-            return Err((
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too much is being sent at one time",
-            ));
+        if all + data.len() > MOST_AT_ONCE {
+            return Err(Full::TooMuch);
         }
         self.bytes.extend_from_slice(data);
         Ok(())
@@ -58,6 +80,10 @@ impl Drop for ReadBody<'_> {
     }
 }
 
+const TOO_MUCH: (StatusCode, &str) = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "too much is being sent at one time",
+);
 const TOO_LARGE: (StatusCode, &str) = (
     StatusCode::PAYLOAD_TOO_LARGE,
     "the body is larger than 64 MiB",
@@ -82,11 +108,7 @@ pub(super) async fn read_body<'b>(
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err((status, "the body must not be compressed"));
     }
-    let mut read = ReadBody {
-        bytes: Vec::new(),
-        budget,
-        taken: 0,
-    };
+    let mut read = ReadBody::new(budget, LARGEST);
     loop {
         let next = tokio::time::timeout(PATIENCE, body.frame()).await;
         match next {
@@ -100,7 +122,10 @@ pub(super) async fn read_body<'b>(
             }
             Ok(Some(Ok(frame))) => {
                 if let Some(data) = frame.data_ref() {
-                    read.add(data)?;
+                    read.add(data).map_err(|full| match full {
+                        Full::TooLarge => TOO_LARGE,
+                        Full::TooMuch => TOO_MUCH,
+                    })?;
                 }
             }
         }

@@ -7,6 +7,7 @@
 
 mod talk;
 
+use super::body::Budget;
 use super::headers::{SESSION, VERSION};
 use super::tap::Tap;
 use super::upstream::Upstream;
@@ -56,6 +57,8 @@ pub(crate) struct Remote {
     was_asked: AtomicBool,
     lines: Mutex<HashMap<u32, Line>>,
     recorder: Mutex<Option<JoinHandle<Recording>>>,
+    /// For bodies that are being read.
+    budget: Budget,
     notice: Notice,
 }
 
@@ -101,6 +104,7 @@ impl Remote {
             was_asked: AtomicBool::new(false),
             lines: Mutex::default(),
             recorder: Mutex::new(Some(recorder)),
+            budget: Budget::default(),
             notice,
         }))
     }

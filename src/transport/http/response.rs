@@ -1,6 +1,7 @@
 //! The body of a real server's response, as far as it is read here: decoded, as a whole or by its
 //! events.
 
+use super::body::{Budget, Full, ReadBody};
 use super::decode::Decoder;
 use crate::wire::lines::Line;
 use crate::wire::sse::reader::Reader;
@@ -69,24 +70,26 @@ impl Live {
         self.first = Some(bytes);
     }
 
-    /// All of it.
+    /// All of it, and the room that it takes.
     ///
     /// # Errors
     ///
-    /// Those of [`Live::next`], and a body that is too long.
-    pub(super) async fn whole(&mut self) -> Result<Bytes, String> {
-        let mut all = BytesMut::new();
+    /// Those of [`Live::next`], and a body that there is no room for.
+    pub(super) async fn whole<'b>(&mut self, budget: &'b Budget) -> Result<ReadBody<'b>, String> {
+        let mut all = ReadBody::new(budget, LONGEST);
         let broken = |why| format!("the real server's response broke off: {why}");
         while let Some(bytes) = self.next().await.map_err(broken)? {
-            if all.len() + bytes.len() > LONGEST {
-                let most = LONGEST >> 20;
-                return Err(format!(
-                    "the real server's response is longer than {most} MiB"
-                ));
-            }
-            all.extend_from_slice(&bytes);
+            all.add(&bytes).map_err(|full| match full {
+                Full::TooLarge => format!(
+                    "the real server's response is longer than {} MiB",
+                    LONGEST >> 20
+                ),
+                Full::TooMuch => {
+                    "the real server's response came when too much was being read".to_owned()
+                }
+            })?;
         }
-        Ok(all.freeze())
+        Ok(all)
     }
 }
 

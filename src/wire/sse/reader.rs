@@ -72,6 +72,16 @@ impl Reader {
         }
     }
 
+    /// How many bytes are kept of an event that has not ended.
+    pub(crate) fn held(&self) -> usize {
+        self.data.held()
+    }
+
+    /// Keeps nothing more of that event.
+    pub(crate) fn let_go(&mut self) {
+        self.data.let_go();
+    }
+
     /// Takes the next bytes of the stream and gives `event` each event that ends in them.
     pub(crate) fn push(&mut self, bytes: &[u8], mut event: impl FnMut(&Event<'_>)) {
         let mut rest = self.without_bom(bytes);

@@ -64,8 +64,8 @@ impl Remote {
         };
         let mut live = Live::new(body, encoding(&parts.headers));
         if !parts.status.is_success() || !is_events(&parts.headers) {
-            let bytes = live.whole().await.map_err(Lost::Why)?;
-            return self.body(forward, (&parts, bytes), begin, ears);
+            let bytes = live.whole(&self.budget).await.map_err(Lost::Why)?;
+            return self.body(forward, (&parts, bytes.as_ref()), begin, ears);
         }
         self.tell_head(forward, &parts, Framing::Sse, ears);
         let mut exchange = begin(&parts);
@@ -79,11 +79,11 @@ impl Remote {
     fn body(
         &self,
         forward: &Forward,
-        (parts, bytes): (&Parts, Bytes),
+        (parts, bytes): (&Parts, &[u8]),
         begin: impl FnOnce(&Parts) -> Option<Exchange>,
         ears: &dyn Ears,
     ) -> Result<(), Lost> {
-        let says = says_json_rpc(std::str::from_utf8(&bytes).unwrap_or_default());
+        let says = says_json_rpc(std::str::from_utf8(bytes).unwrap_or_default());
         let is_taken = forward.errand == Errand::Tell && parts.status.is_success();
         if !says && !is_taken {
             let status = told_status(parts.status);
@@ -97,13 +97,13 @@ impl Remote {
         }
         if let Some(mut exchange) = begin(parts) {
             if says {
-                exchange.bytes(&bytes);
+                exchange.bytes(&Bytes::copy_from_slice(bytes));
             }
             exchange.ended(Ended::Complete);
         }
         if says {
             ears.tell(&mut |core| {
-                core.relay(forward.line, forward.lane, &bytes);
+                core.relay(forward.line, forward.lane, bytes);
             });
         }
         Ok(())
