@@ -444,7 +444,7 @@ impl Log {
         let place = origin.place();
         let entry = MessageText {
             seq: self.next_seq(),
-            t_offset_ms: self.offset(origin.at),
+            t_offset_ms: self.first.offset_ms.saturating_add(milliseconds(origin.at)),
             sender: origin.sender,
             kind: what.kind,
             method: method.as_deref(),
@@ -456,13 +456,6 @@ impl Log {
             batch: what.batch,
         };
         self.put(&entry);
-    }
-
-    /// The offset of a message at this time. Offsets go up, also where a request is recorded when
-    /// its response came.
-    fn offset(&self, at: Duration) -> i64 {
-        let offset = self.first.offset_ms.saturating_add(milliseconds(at));
-        offset.max(self.at)
     }
 
     fn put(&mut self, entry: &MessageText<'_>) {

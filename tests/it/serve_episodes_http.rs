@@ -359,6 +359,12 @@ fn what_the_server_asks_on_a_response_reaches_the_client_and_its_answer_goes_bac
         .map(|message| message["payload"]["id"].clone())
         .collect();
     assert_eq!(ids, [1, 1, 1, 1], "under the ids of those who gave them");
+    let senders: Vec<_> = messages
+        .iter()
+        .map(|message| message["sender"].clone())
+        .collect();
+    let order = ["client", "server", "client", "server"];
+    assert_eq!(senders, order, "in the order in which it was said");
 }
 
 #[test]

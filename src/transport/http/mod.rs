@@ -3,6 +3,7 @@
 mod bodies;
 mod body;
 mod decode;
+mod doubt;
 mod endpoint;
 mod exchange;
 pub(crate) mod guard;

@@ -10,8 +10,7 @@ use super::headers;
 use super::listen::{Body, BodyError, plain};
 use super::tap::{Exchange, Tap};
 use super::upstream::{Upstream, is_same_path, told};
-use crate::cassette::exchanges::Ended;
-use crate::record::{Answered, Asked};
+use crate::record::Asked;
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -182,12 +181,7 @@ impl Proxy {
                 .say(&format!("warning: the server did not answer: {why}"));
         }
         if let Some(mut exchange) = exchange {
-            let answered = Answered {
-                status: StatusCode::BAD_GATEWAY.as_u16(),
-                ..Answered::default()
-            };
-            exchange.answered(answered, None);
-            exchange.ended(Ended::Cut);
+            exchange.unreachable();
         }
     }
 

@@ -2,12 +2,14 @@
 //! thread that records.
 
 use super::decode::Decoder;
+use super::doubt::{Doubt, Piece};
 use crate::cassette::Sender;
 use crate::cassette::exchanges::Ended;
 use crate::record::{Answered, Asked, Recording, Step};
 use crate::transport::queue::{self, Abandon, Queue, TICK, yield_to_traffic};
 use crate::wire::lane::Lane;
 use bytes::Bytes;
+use hyper::StatusCode;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -58,6 +60,23 @@ enum What {
     Bytes(Sender, Bytes),
     /// The body of this side is compressed this way.
     Encoded(Sender, String),
+    /// The exchange that begins may not count.
+    InDoubt,
+    /// It does, or does not.
+    Counts(bool),
+}
+
+impl Piece for Item {
+    fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    fn bytes(&self) -> usize {
+        match &self.what {
+            What::Bytes(_, bytes) => bytes.len(),
+            What::Step(_) | What::Encoded(..) | What::InDoubt | What::Counts(_) => 0,
+        }
+    }
 }
 
 impl Tap {
@@ -90,21 +109,26 @@ impl Tap {
 
     /// Begins an exchange.
     pub(super) fn begin(self: &Arc<Tap>, asked: Asked, encoding: Option<String>) -> Exchange {
-        let exchange = self.begin_at(self.elapsed(), asked);
+        let exchange = self.begin_with(asked, false);
         exchange.encoded(Sender::Client, encoding);
         exchange
     }
 
-    /// Begins an exchange whose request, `body`, was said at this time, when its response was not
-    /// to be foreseen.
-    pub(super) fn begin_late(self: &Arc<Tap>, at: Duration, asked: Asked, body: Bytes) -> Exchange {
-        let exchange = self.begin_at(at, asked);
-        self.add_at(at, exchange.lane, What::Bytes(Sender::Client, body));
-        self.add_at(at, exchange.lane, What::Step(Step::Said));
+    /// Begins an exchange whose request is `body`. If it is in doubt, it counts only if somebody says
+    /// so.
+    pub(super) fn begin_whole(
+        self: &Arc<Tap>,
+        asked: Asked,
+        body: Bytes,
+        in_doubt: bool,
+    ) -> Exchange {
+        let exchange = self.begin_with(asked, in_doubt);
+        self.add(exchange.lane, What::Bytes(Sender::Client, body));
+        self.add(exchange.lane, What::Step(Step::Said));
         exchange
     }
 
-    fn begin_at(self: &Arc<Tap>, at: Duration, asked: Asked) -> Exchange {
+    fn begin_with(self: &Arc<Tap>, asked: Asked, in_doubt: bool) -> Exchange {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_get = asked.http_method == "GET";
         if !is_get {
@@ -115,11 +139,15 @@ impl Tap {
             true => Lane::Get(number),
             false => Lane::Post(number),
         };
-        self.add_at(at, lane, What::Step(Step::Asked(Box::new(asked))));
+        if in_doubt {
+            self.add(lane, What::InDoubt);
+        }
+        self.add(lane, What::Step(Step::Asked(Box::new(asked))));
         Exchange {
             tap: Arc::clone(self),
             lane,
             is_over: false,
+            in_doubt,
         }
     }
 
@@ -183,15 +211,10 @@ impl Tap {
     }
 
     fn add(&self, lane: Lane, what: What) {
-        self.add_at(self.elapsed(), lane, what);
-    }
-
-    fn add_at(&self, at: Duration, lane: Lane, what: What) {
-        let bytes = match &what {
-            What::Bytes(_, bytes) => bytes.len(),
-            What::Step(_) | What::Encoded(..) => 0,
-        };
-        self.queue.add(Item { at, lane, what }, bytes);
+        let at = self.elapsed();
+        let item = Item { at, lane, what };
+        let bytes = item.bytes();
+        self.queue.add(item, bytes);
     }
 
     fn record(&self, mut recording: Recording, progress: &Progress) -> Recording {
@@ -204,17 +227,23 @@ impl Tap {
             },
         };
         let mut decoders = HashMap::new();
+        let mut doubt = Doubt::new();
         let mut told = Count::default();
         loop {
             let started = Instant::now();
             let batch = self.queue.take();
             for item in batch.chunks {
-                let bytes = match &item.what {
-                    What::Bytes(_, bytes) => bytes.len(),
-                    What::Step(_) | What::Encoded(..) => 0,
-                };
-                take(&mut recording, &mut decoders, item);
+                let bytes = item.bytes();
+                let record = |item| take(&mut recording, &mut decoders, item);
+                match item.what {
+                    What::InDoubt => doubt.begin(item.lane),
+                    What::Counts(counts) => doubt.end(item.lane, counts, record),
+                    _ => doubt.push(item, record),
+                }
                 self.queue.release(bytes);
+            }
+            if batch.last {
+                doubt.finish(|item| take(&mut recording, &mut decoders, item));
             }
             if self.keeps.load(Ordering::SeqCst) {
                 recording.flush(self.elapsed());
@@ -260,6 +289,7 @@ fn take(recording: &mut Recording, decoders: &mut Decoders, item: Item) {
                 }
             }
         },
+        What::InDoubt | What::Counts(_) => {}
         What::Step(step) => {
             let over: &[Sender] = match &step {
                 Step::Said => &[Sender::Client],
@@ -288,6 +318,8 @@ pub(super) struct Exchange {
     tap: Arc<Tap>,
     lane: Lane,
     is_over: bool,
+    /// It counts only if somebody says so.
+    in_doubt: bool,
 }
 
 impl Exchange {
@@ -309,6 +341,27 @@ impl Exchange {
         self.encoded(Sender::Server, encoding);
     }
 
+    /// It counts; whether that was in doubt.
+    pub(super) fn counts(&mut self) -> bool {
+        let in_doubt = std::mem::take(&mut self.in_doubt);
+        if in_doubt {
+            self.tap.add(self.lane, What::Counts(true));
+        }
+        in_doubt
+    }
+
+    /// The server was not there to answer it.
+    pub(super) fn unreachable(&mut self) {
+        if !self.in_doubt {
+            let answered = Answered {
+                status: StatusCode::BAD_GATEWAY.as_u16(),
+                ..Answered::default()
+            };
+            self.answered(answered, None);
+        }
+        self.ended(Ended::Cut);
+    }
+
     /// Copies bytes of the body of the response.
     pub(super) fn bytes(&self, bytes: &Bytes) {
         // What keeps a stream alive is no answer.
@@ -323,7 +376,11 @@ impl Exchange {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        self.tap.add(self.lane, What::Step(Step::Ended(ended)));
+        let what = match self.in_doubt {
+            true => What::Counts(false),
+            false => What::Step(Step::Ended(ended)),
+        };
+        self.tap.add(self.lane, what);
         if let Lane::Post(_) = self.lane {
             self.tap.touch();
             self.tap.under_way.fetch_sub(1, Ordering::SeqCst);

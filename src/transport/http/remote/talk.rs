@@ -36,39 +36,45 @@ impl Remote {
         taken: Option<watch::Sender<()>>,
         ears: &dyn Ears,
     ) -> Result<(), Lost> {
-        let asked_at = self.tap.elapsed();
         let has_session = self.dress(&mut headers, forward);
         let said = Bytes::from(forward.bytes.clone());
         let head = Asked {
             goes_on: forward.session,
             ..asked(&Method::POST, &headers, &self.upstream)
         };
-        let sent = self.send(Method::POST, headers.clone(), said.clone()).await;
+        // What comes to nothing is not recorded.
+        let mut exchange = forward.kept.then(|| {
+            let in_doubt = forward.errand != Errand::Tell;
+            self.tap.begin_whole(head, said.clone(), in_doubt)
+        });
+        let sent = self.send(Method::POST, headers.clone(), said).await;
         drop(taken);
+        if let (Err(_), Some(exchange)) = (&sent, &mut exchange) {
+            exchange.unreachable();
+        }
         let response = sent.map_err(Lost::Why)?;
         if forward.begins {
             let session = headers::text(response.headers(), SESSION);
             self.lines().entry(forward.line).or_default().session = session;
         }
         let (parts, body) = response.into_parts();
+        if let (Errand::Tell, Some(exchange)) = (forward.errand, &exchange) {
+            exchange.answered(answered(&parts), None);
+        }
         if parts.status == StatusCode::NOT_FOUND && has_session {
             return Err(Lost::Session(told_status(parts.status)));
         }
-        // Only now is there something to record.
-        let begin = |parts: &Parts| {
-            forward.kept.then(|| {
-                let exchange = self.tap.begin_late(asked_at, head, said);
-                exchange.answered(answered(parts), None);
-                exchange
-            })
-        };
         let mut live = Live::new(body, encoding(&parts.headers));
         if !parts.status.is_success() || !is_events(&parts.headers) {
             let bytes = live.whole(&self.budget).await.map_err(Lost::Why)?;
-            return self.body(forward, (&parts, bytes.as_ref()), begin, ears);
+            return self.body(forward, (&parts, bytes.as_ref()), exchange, ears);
         }
         self.tell_head(forward, &parts, Framing::Sse, ears);
-        let mut exchange = begin(&parts);
+        if let Some(exchange) = &mut exchange
+            && exchange.counts()
+        {
+            exchange.answered(answered(&parts), None);
+        }
         let mut events = Events::default();
         let told = (&mut events, &mut exchange);
         let ended = self.relay(forward, &mut live, told, ears).await;
@@ -80,7 +86,7 @@ impl Remote {
         &self,
         forward: &Forward,
         (parts, bytes): (&Parts, &[u8]),
-        begin: impl FnOnce(&Parts) -> Option<Exchange>,
+        exchange: Option<Exchange>,
         ears: &dyn Ears,
     ) -> Result<(), Lost> {
         let says = says_json_rpc(std::str::from_utf8(bytes).unwrap_or_default());
@@ -95,7 +101,10 @@ impl Remote {
         if says {
             self.tell_head(forward, parts, Framing::Json, ears);
         }
-        if let Some(mut exchange) = begin(parts) {
+        if let Some(mut exchange) = exchange {
+            if exchange.counts() {
+                exchange.answered(answered(parts), None);
+            }
             if says {
                 exchange.bytes(&Bytes::copy_from_slice(bytes));
             }
@@ -211,7 +220,6 @@ impl Remote {
     ) -> Option<Result<(), String>> {
         let mut head = asked(&Method::GET, &headers, &self.upstream);
         head.goes_on = forward.session;
-        let asked_at = self.tap.elapsed();
         let sent = self.send(Method::GET, headers, Bytes::new()).await;
         let response = sent.ok()?;
         if response.status() != StatusCode::OK || !is_events(response.headers()) {
@@ -227,7 +235,7 @@ impl Remote {
         };
         live.put_back(first);
         let mut exchange = forward.kept.then(|| {
-            let exchange = self.tap.begin_late(asked_at, head, Bytes::new());
+            let exchange = self.tap.begin(head, None);
             exchange.answered(answered(&parts), None);
             exchange
         });
