@@ -88,6 +88,9 @@ struct HttpArgs {
     max_idle: Option<Duration>,
     #[command(flatten)]
     server: ServerArgs,
+    /// For a wrapper: end when standard input does
+    #[arg(long, hide = true)]
+    until_input_ends: bool,
 }
 
 impl RecordArgs {
@@ -104,6 +107,7 @@ impl RecordArgs {
                 host: self.http.host,
                 port: self.http.port.unwrap_or(0),
                 max_idle: self.http.max_idle,
+                leashed: self.http.until_input_ends,
             },
             only_with_url,
             rules: self.rules.flags(),
@@ -130,6 +134,7 @@ impl HttpArgs {
             ("--port", self.port.is_some()),
             ("--host", self.host.is_some()),
             ("--max-idle", self.max_idle.is_some()),
+            ("--until-input-ends", self.until_input_ends),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(name, _)| name).collect()

@@ -107,6 +107,9 @@ struct ServeHttpArgs {
     /// The address to listen on [default: 127.0.0.1]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
+    /// For a wrapper: end when standard input does
+    #[arg(long, hide = true)]
+    until_input_ends: bool,
 }
 
 #[derive(Args)]
@@ -188,6 +191,7 @@ impl ServeArgs {
                 }),
                 port: self.http.port,
                 host: self.http.host,
+                leashed: self.http.until_input_ends,
             },
             server: self.real.server.flags(self.real.url),
             quiet: shared.quiet,

@@ -50,6 +50,8 @@ pub(crate) struct Listening {
     /// 0 is any that is free.
     pub(crate) port: u16,
     pub(crate) max_idle: Option<Duration>,
+    /// For a wrapper: it ends when standard input does.
+    pub(crate) leashed: bool,
 }
 
 const NAME: &str = "record";
@@ -233,6 +235,7 @@ fn over_http(
         host,
         port,
         max_idle,
+        leashed,
     } = &options.listening;
     let host = host.as_deref().unwrap_or(LOOPBACK);
     let listener = Listener::bind(host, *port).map_err(|error| {
@@ -251,6 +254,7 @@ fn over_http(
         upstream: server.upstream,
         recording,
         max_idle: *max_idle,
+        leashed: *leashed,
         notice: Arc::new(move |text: &str| speaker.say(text)),
         progress: Box::new(move |count| {
             if !is_quiet {
@@ -262,6 +266,7 @@ fn over_http(
     let recorded = recorded.map_err(|error| Failure::could_not_run(error.to_string()))?;
     let (exit, why) = match recorded.ended {
         http::Ended::Signal(signal) => (Exit::Interrupted, Some(ended_by(signal))),
+        http::Ended::Leash => (Exit::Success, None),
         http::Ended::Idle => (
             Exit::Success,
             Some("ended because the client was idle (--max-idle)".to_owned()),

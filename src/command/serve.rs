@@ -68,6 +68,8 @@ pub(crate) struct Asked {
     pub(crate) transport: Option<Transport>,
     pub(crate) port: Option<u16>,
     pub(crate) host: Option<String>,
+    /// For a wrapper: it ends when standard input does.
+    pub(crate) leashed: bool,
 }
 
 const NAME: &str = "serve";
@@ -270,7 +272,8 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
             recorded.as_str()
         ));
     }
-    if transport == Transport::Stdio && (asked.port.is_some() || asked.host.is_some()) {
+    let listens = asked.port.is_some() || asked.host.is_some() || asked.leashed;
+    if transport == Transport::Stdio && listens {
         return Err("--port and --host go with --transport http or a recording of HTTP".to_owned());
     }
     Ok(transport)
@@ -287,7 +290,14 @@ fn play_over_http(
     let url = http::url(&listener);
     stderr.line(&format!("mcp-cassette: replaying at {url}"));
     let watcher = watcher(options, stderr);
-    let served = http::serve(core, listener, path, real, notice, watcher);
+    let served = http::serve(
+        core,
+        listener,
+        path,
+        (real, options.asked.leashed),
+        notice,
+        watcher,
+    );
     stderr.status("");
     stderr.flush(Duration::from_secs(1));
     served.map_err(|error| error.to_string())

@@ -106,6 +106,9 @@ impl Launch {
             fs::write(&self.overlay, faults.to_json()).map_err(SessionError::Scratch)?;
             command.path("--faults", &self.overlay)?;
         }
+        if let Real::Url(_) = setting.real {
+            command.word("--until-input-ends");
+        }
         if setting.plan == Plan::Replay {
             // However it was recorded, the client connects as the test has it.
             let transport = match setting.real {

@@ -12,7 +12,7 @@ mod error;
 mod fault;
 mod launch;
 mod options;
-#[cfg(all(unix, feature = "http"))]
+#[cfg(feature = "http")]
 mod site;
 
 pub use error::SessionError;
@@ -43,7 +43,7 @@ pub struct CassetteSession {
     claim: Option<Claim>,
     launches: Vec<Launch>,
     /// The processes that listen.
-    #[cfg(all(unix, feature = "http"))]
+    #[cfg(feature = "http")]
     sites: Vec<site::Site>,
     /// Reports and overlays of this session.
     directory: tempfile::TempDir,
@@ -124,7 +124,7 @@ impl CassetteSession {
             options,
             claim,
             launches: Vec::new(),
-            #[cfg(all(unix, feature = "http"))]
+            #[cfg(feature = "http")]
             sites: Vec::new(),
             directory,
             binary,
@@ -171,13 +171,13 @@ impl CassetteSession {
     /// The URL to connect to instead of `real`, the server's own one: something listens there until
     /// the session ends. Each call is for one more listener.
     ///
-    /// On Unix and with the feature `http`.
+    /// With the feature `http`.
     ///
     /// # Errors
     ///
     /// `real` is empty where it is needed, a temporary file that cannot be written, and a listener
     /// that does not start: a recorder whose server is not there, for one.
-    #[cfg(all(unix, feature = "http"))]
+    #[cfg(feature = "http")]
     pub fn server_url(&mut self, real: &str) -> Result<String, SessionError> {
         let command = self.launch(Real::Url(real))?;
         match site::Site::start(&command) {
@@ -217,7 +217,7 @@ impl CassetteSession {
     /// that did not end in time or was never started.
     pub fn finish(mut self) -> Result<Summary, SessionError> {
         let partial = partial_of(Path::new(&self.cassette));
-        #[cfg(all(unix, feature = "http"))]
+        #[cfg(feature = "http")]
         for site in &mut self.sites {
             site.end();
         }

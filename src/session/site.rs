@@ -29,7 +29,7 @@ impl Site {
         };
         let mut child = Command::new(program)
             .args(arguments)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -51,13 +51,8 @@ impl Site {
 
     /// Asks it to end, and waits until it has: then its report is there.
     pub(super) fn end(&mut self) {
-        let id = i32::try_from(self.child.id()).ok();
-        if let Some(id) = id.and_then(rustix::process::Pid::from_raw)
-            && matches!(self.child.try_wait(), Ok(None))
-        {
-            // It may have ended by itself meanwhile.
-            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-        }
+        // It was told to end with its input.
+        drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }

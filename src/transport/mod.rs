@@ -5,6 +5,8 @@
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
+#[cfg(feature = "http")]
+mod input;
 mod queue;
 pub(crate) mod signals;
 pub(crate) mod stderr;

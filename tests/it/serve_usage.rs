@@ -29,6 +29,7 @@ fn combinations_that_mean_nothing_are_refused() {
         ),
         (&["--port", "80"], "go with --transport http"),
         (&["--host", "localhost"], "go with --transport http"),
+        (&["--until-input-ends"], "go with --transport http"),
         (
             &["--ignore-param", "q"],
             "'q' is not a pointer to a parameter",

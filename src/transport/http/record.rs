@@ -5,6 +5,7 @@ use super::proxy::{Contact, Proxy};
 use super::tap::{Notice, Progress, Tap};
 use super::upstream::Upstream;
 use crate::record::{NotSaved, Recording, Saved};
+use crate::transport::input;
 use crate::transport::signals::{self, Signal};
 use std::io;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(crate) struct Plan {
     pub(crate) recording: Recording,
     /// How long the client may be idle; for ever by default.
     pub(crate) max_idle: Option<Duration>,
+    /// It ends when standard input does.
+    pub(crate) leashed: bool,
     pub(crate) notice: Notice,
     pub(crate) progress: Progress,
 }
@@ -37,6 +40,8 @@ pub(crate) struct Recorded {
 pub(crate) enum Ended {
     /// Somebody who sent us a signal.
     Signal(Signal),
+    /// Whoever holds the other end of standard input.
+    Leash,
     /// The client did nothing for so long.
     Idle,
     /// The server could not be reached or was of no use from the start. Nothing is kept.
@@ -56,20 +61,27 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
         upstream,
         recording,
         max_idle,
+        leashed,
         notice,
         progress,
     } = plan;
-    let (signalled, signal) = watch::channel(None);
+    let (ending, asked) = watch::channel(None);
+    let by_signal = ending.clone();
     signals::watch(move |signal| {
-        signalled.send_replace(Some(signal));
+        by_signal.send_replace(Some(Ended::Signal(signal)));
     })?;
+    if leashed {
+        input::watch(move || {
+            ending.send_replace(Some(Ended::Leash));
+        })?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("http")
         .build()?;
     let (tap, recorder) = Tap::open(recording, Arc::clone(&notice), progress)?;
     let proxy = Arc::new(Proxy::new(upstream, Arc::clone(&tap)));
-    let (ended, under_way) = carry(&runtime, listener, proxy, &tap, (signal, max_idle));
+    let (ended, under_way) = carry(&runtime, listener, proxy, &tap, (asked, max_idle));
     let cut_short = under_way > 0 && matches!(ended, Ended::Signal(_));
     let at = tap.elapsed();
     runtime.shutdown_timeout(TO_GO);
@@ -90,7 +102,7 @@ fn carry(
     listener: Listener,
     proxy: Arc<Proxy>,
     tap: &Arc<Tap>,
-    (mut signal, max_idle): (watch::Receiver<Option<Signal>>, Option<Duration>),
+    (mut asked, max_idle): (watch::Receiver<Option<Ended>>, Option<Duration>),
 ) -> (Ended, usize) {
     let mut contact = proxy.contact();
     let (stop, stopped) = watch::channel(false);
@@ -104,14 +116,14 @@ fn carry(
                 _ => std::future::pending().await,
             }
         };
-        let signal = async {
-            match signal.wait_for(Option::is_some).await.as_deref() {
-                Ok(Some(signal)) => *signal,
+        let asked = async {
+            match asked.wait_for(Option::is_some).await.as_deref() {
+                Ok(Some(ended)) => ended.clone(),
                 _ => std::future::pending().await,
             }
         };
         let ended = tokio::select! {
-            signal = signal => Ended::Signal(signal),
+            ended = asked => ended,
             () = idle(tap, max_idle) => Ended::Idle,
             why = failed => {
                 // The client still gets what there is to say.

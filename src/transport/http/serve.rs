@@ -11,6 +11,7 @@ use super::remote::{Ears, Real, Remote};
 use super::stream::{Gone, Stream};
 use crate::replay::http::{RequestHead, ResponseHead};
 use crate::replay::{Action, Forward, Replayer, Tally};
+use crate::transport::input;
 use crate::transport::signals::{self, Signal};
 use crate::transport::stdio::{Notice, Served};
 use crate::wire::lane::Lane;
@@ -46,7 +47,7 @@ pub(super) type Chunk = Result<Bytes, BodyError>;
 const MOST_WAITING: usize = 4 << 20;
 
 /// Serves until a fault breaks off or a signal comes. `path` is one more that is answered, `real` the
-/// server for what was not recorded.
+/// server for what was not recorded. If it is `leashed`, it ends when standard input does.
 ///
 /// # Errors
 ///
@@ -55,7 +56,7 @@ pub(crate) fn serve(
     core: Replayer,
     listener: Listener,
     path: Option<String>,
-    real: Option<Real>,
+    (real, leashed): (Option<Real>, bool),
     notice: Notice,
     watcher: Option<Watcher>,
 ) -> io::Result<Served> {
@@ -86,6 +87,10 @@ pub(crate) fn serve(
     });
     let on_signal = Arc::clone(&shared);
     signals::watch(move |signal| on_signal.signal_came(signal))?;
+    if leashed {
+        let held = Arc::clone(&shared);
+        input::watch(move || held.end())?;
+    }
     let served = runtime.block_on(async {
         let clock = tokio::spawn(keep_time(Arc::clone(&shared), stopping.clone()));
         let watch = watcher.map(|watcher| tokio::spawn(keep_told(Arc::clone(&shared), watcher)));
