@@ -123,6 +123,16 @@ fn a_recording_of_http_is_added_to_over_http() {
             ended.all()
         );
     }
+    // The answer to the greeting came on a stream that was there before.
+    let older = r#"{"format_version": 3, "transport": "http", "messages": [
+        {"sender": "client", "kind": "request", "exchange": 1, "payload": {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}},
+        {"sender": "server", "kind": "response", "exchange": 0, "channel": "get", "payload": {"jsonrpc": "2.0", "id": 0, "result": {}}}]}"#;
+    let older = write(folder.path(), "older.mcp.json", older);
+    let older = older.display().to_string();
+    let ended = run(&["serve", &older, "--new-episodes", url[0], url[1]]);
+    assert_eq!(ended.code, 2, "{}", ended.all());
+    let expected = "does not go with recordings of HTTP with SSE";
+    assert!(ended.stderr.contains(expected), "{}", ended.all());
     let ended = run(&["serve", &path, "--url", "http://localhost"]);
     assert_eq!(ended.code, 2, "{}", ended.all());
     assert!(

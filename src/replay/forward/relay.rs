@@ -153,12 +153,15 @@ impl Replayer {
     }
 
     /// Says something that is no answer. Over HTTP it goes on the response that it came on, while
-    /// that is open, and besides answers otherwise.
+    /// that is open, and besides answers otherwise; so does what comes with the greeting, which
+    /// answers nothing that the client waits for.
     fn pass_on(&mut self, line: u32, lane: Lane, bytes: Vec<u8>) {
+        let upstream = self.upstream(line);
+        let is_ready = upstream.is_some_and(|upstream| upstream.state == State::Ready);
         let open = match lane {
             Lane::Stdio => return self.say(lane, bytes),
-            Lane::Post(number) => self.streams.is_open(number).then_some(lane),
-            Lane::Get(_) => None,
+            Lane::Post(number) if is_ready => self.streams.is_open(number).then_some(lane),
+            Lane::Post(_) | Lane::Get(_) => None,
         };
         let to = match open {
             Some(lane) => self.lane_of(lane, line),

@@ -5,7 +5,7 @@
 //! round.
 
 use super::endpoint::Endpoint;
-use super::listen::BodyError;
+use super::listen::{BodyError, Polled};
 use super::tap::{Exchange, Said, Tap};
 use crate::cassette::exchanges::Ended;
 use bytes::Bytes;
@@ -57,10 +57,7 @@ impl Body for RequestBody {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         ready!(self.room.poll(context));
         match ready!(Pin::new(&mut self.inner).poll_frame(context)) {
             Some(Ok(frame)) => {
@@ -158,10 +155,7 @@ impl Body for ResponseBody {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         if let Some(ended) = self.last.take() {
             return Poll::Ready(ended.err().map(Err));
         }

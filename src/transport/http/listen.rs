@@ -8,7 +8,7 @@ use super::guard::Guard;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -20,6 +20,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -29,6 +30,9 @@ use tokio::task::JoinSet;
 pub(crate) type Body = UnsyncBoxBody<Bytes, BodyError>;
 /// Breaks the response off: the connection is closed, or its HTTP/2 stream reset.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a body gives when it is asked for more.
+pub(crate) type Polled = Poll<Option<Result<Frame<Bytes>, BodyError>>>;
 
 /// For the head of a request, also of the next one on the same connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);

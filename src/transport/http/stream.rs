@@ -1,7 +1,7 @@
 //! The body of a response that goes on: what is said comes by a channel, silence is broken by
 //! comments, and a client that goes away is noticed.
 
-use super::listen::BodyError;
+use super::listen::{BodyError, Polled};
 use super::serve::{Chunk, Shared};
 use crate::wire::lane::Lane;
 use crate::wire::sse::writer::KEEP_ALIVE;
@@ -81,10 +81,7 @@ impl Body for Stream {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         if let Some(error) = self.broken.take() {
             self.gone.forget();
             return Poll::Ready(Some(Err(error)));

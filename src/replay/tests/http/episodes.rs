@@ -99,6 +99,28 @@ fn each_session_of_a_client_greets_the_server_and_ids_do_not_meet() {
 }
 
 #[test]
+fn what_comes_with_the_greeting_comes_besides_answers() {
+    let mut web = extended();
+    let id = web.initialize();
+    assert!(web.post(&id, &call("1", "new", "{}", "")).is_empty());
+    let greeting = only(&mut web);
+    let told = notification("notifications/message", "{}");
+    assert!(relay(&mut web, &greeting, &told).is_empty());
+    relay(&mut web, &greeting, GREETING);
+    let asked = web.forwarded.remove(1);
+    let live = answer("1", "live");
+    assert_eq!(
+        relay(&mut web, &asked, &live),
+        [format!("2: 200 json {live}")],
+        "a body of JSON stays one"
+    );
+    assert_eq!(
+        web.get(&id, None),
+        ["3 begins 200 events", &format!("3 data: {told}")]
+    );
+}
+
+#[test]
 fn a_request_that_is_taken_back_ends_with_its_response() {
     let mut web = extended();
     let id = web.initialize();

@@ -185,6 +185,7 @@ impl Remote {
             let pause = events.pause().unwrap_or(PAUSE).min(LONGEST_PAUSE);
             tokio::time::sleep(pause).await;
             let mut headers = headers.clone();
+            self.dress(&mut headers, forward);
             set(&mut headers, LAST_EVENT, Some(&after));
             match self.hear(forward, headers, &mut events, ears).await {
                 Some(how) => ended = how,
