@@ -8,6 +8,7 @@ use super::{Context, Exit, Outcome, RuleFlags, ServerFlags, without_old_commands
 use crate::cassette::Cassette;
 use crate::cassette::file::save_atomically;
 use crate::matching::{OnExhausted, Ordering};
+use crate::record::Recording;
 use crate::redact::{Manifest, PackFiles, Redactor};
 use crate::regular_file::{self, LARGEST_BY_HAND};
 use crate::replay::faults::Overlay;
@@ -150,25 +151,41 @@ fn play(
     if transport == Transport::Http {
         let listener = listen(options)?;
         notice_earlier(&stderr, outcome);
-        let real = upstream.zip(recording).map(|(upstream, recording)| Real {
-            upstream,
-            recording,
-        });
+        let real = upstream.zip(recording).map(remote);
         let served = play_over_http(options, core, (listener, path, real), &stderr, notice)?;
         return finish(options, &served, outcome);
     }
-    let real = recording.map(|recording| Plan {
-        command: options.command.clone().unwrap_or_default(),
-        timeout: episodes::TIMEOUT,
-        recording,
-        notice: Arc::clone(&notice),
-        stderr: stderr.clone(),
+    let real = recording.map(|recording| match upstream {
+        Some(upstream) => stdio::Real::Remote(Box::new(remote((upstream, recording)))),
+        None => process(options, recording, &notice, &stderr),
     });
     // What was said so far comes before what is said while it runs.
     notice_earlier(&stderr, outcome);
     let served = stdio::serve(core, notice, real).map_err(|error| error.to_string())?;
     stderr.flush(Duration::from_secs(1));
     finish(options, &served, outcome)
+}
+
+fn remote((upstream, recording): (Upstream, Recording)) -> Real {
+    Real {
+        upstream,
+        recording,
+    }
+}
+
+fn process(
+    options: &Options,
+    recording: Recording,
+    notice: &Notice,
+    stderr: &Stderr,
+) -> stdio::Real {
+    stdio::Real::Process(Box::new(Plan {
+        command: options.command.clone().unwrap_or_default(),
+        timeout: episodes::TIMEOUT,
+        recording,
+        notice: Arc::clone(notice),
+        stderr: stderr.clone(),
+    }))
 }
 
 /// What is left of a recording that was killed is served, and not added to.
@@ -266,11 +283,11 @@ fn transport(options: &Options, cassette: &Cassette) -> Result<Transport, String
                 .to_owned(),
         );
     }
-    if options.new_episodes && transport != recorded {
-        return Err(format!(
-            "--new-episodes serves a recording as it was recorded, here over {}",
-            recorded.as_str()
-        ));
+    if options.new_episodes && transport == Transport::Http && recorded == Transport::Stdio {
+        return Err(
+            "--new-episodes serves a recording of stdio over stdio: its server has one client"
+                .to_owned(),
+        );
     }
     let listens = asked.port.is_some() || asked.host.is_some() || asked.leashed;
     if transport == Transport::Stdio && listens {

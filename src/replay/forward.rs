@@ -174,6 +174,15 @@ impl Upstream {
 }
 
 impl Replayer {
+    /// Whether the real server has requests of the client to answer.
+    pub(crate) fn server_owes(&self) -> bool {
+        let mut lines = self.upstreams.iter().flat_map(|it| it.lines.values());
+        lines.any(|upstream| {
+            let mut asked = upstream.requests.values();
+            asked.any(|open| open.unmatched.is_some())
+        })
+    }
+
     /// Whether the real server still has to answer this.
     pub(crate) fn is_awaited(&self, forward: &Forward) -> bool {
         let line = self
@@ -384,8 +393,8 @@ impl Replayer {
         self.stage.ready.extend(step);
     }
 
-    /// A client over HTTP hears what comes besides answers: so does its session with the server.
-    pub(super) fn listen(&mut self, line: u32) {
+    /// A client hears what comes besides answers: so does its session with the server.
+    pub(super) fn listen(&mut self, line: u32, lane: Lane) {
         let ready = |upstream: &Upstream| upstream.state == State::Ready && !upstream.listens;
         let Some(upstreams) = &mut self.upstreams else {
             return;
@@ -393,8 +402,11 @@ impl Replayer {
         let upstream = upstreams.lines.get_mut(&line);
         if let Some(upstream) = upstream.filter(|upstream| ready(upstream)) {
             upstream.listens = true;
-            // Whichever GET the client has open then.
-            let lane = Lane::Get(NONE);
+            // Over HTTP it is for whichever GET the client has open then.
+            let lane = match lane {
+                Lane::Stdio => Lane::Stdio,
+                Lane::Post(_) | Lane::Get(_) => Lane::Get(NONE),
+            };
             let forward = self.to_server(line, lane, Errand::Listen, Vec::new());
             self.stage.ready.push_back(Step::Forward(forward));
         }

@@ -26,9 +26,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "http")]
-pub(crate) use forward::Errand;
-pub(crate) use forward::Forward;
+pub(crate) use forward::{Errand, Forward};
 pub(crate) use replayer::Replayer;
 
 use crate::matching::{OnExhausted, Ordering};

@@ -8,7 +8,7 @@ mod matching;
 mod sessions;
 mod timing;
 
-use super::{Action, Forward, Options, Pace, Replayer, Summary};
+use super::{Action, Errand, Forward, Options, Pace, Replayer, Summary};
 use crate::cassette::Cassette;
 use crate::wire::lane::Lane;
 use std::sync::Arc;
@@ -80,6 +80,11 @@ impl Player {
         loop {
             match self.core.poll(self.now) {
                 Action::Send { bytes, .. } => said.push(String::from_utf8(bytes).expect("UTF-8")),
+                // A process says all in one stream.
+                Action::Forward(Forward {
+                    errand: Errand::Listen,
+                    ..
+                }) => {}
                 Action::Forward(Forward { bytes, kept, .. }) => {
                     let bytes = String::from_utf8(bytes).expect("UTF-8");
                     let mark = if kept { "kept" } else { "sent" };

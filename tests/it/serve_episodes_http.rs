@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use crate::origin::{Origin, Proxy, SESSION, Talk, answer_plainly};
-use crate::recorder::{PATIENCE, assert_no_gap, files, load};
-use crate::support::{Run, run_in, write};
+use crate::recorder::{PATIENCE, Recorder, assert_no_gap, files, load};
+use crate::support::{Run, command, run_in, write};
 use crate::web::{Answer, Site, Wire};
 use serde_json::{Value, json};
 use std::fs;
@@ -568,4 +568,71 @@ fn an_older_recording_is_added_to_and_keeps_its_stream() {
     stream.get(&id);
     assert_eq!(stream.head().expect("a response").status, 200);
     assert_ended(&site.stop(), 0);
+}
+
+/// `serve c.mcp.json --transport stdio --new-episodes --url URL`.
+fn over_stdio(folder: &Path, url: &str) -> Recorder {
+    let mut serve = command(folder);
+    serve
+        .args(["serve", "c.mcp.json", "--transport", "stdio"])
+        .args(["--new-episodes", "--url", url, "--report", "report.json"]);
+    Recorder::spawn(serve)
+}
+
+#[test]
+fn a_client_on_standard_streams_is_answered_by_a_server_over_http() {
+    let folder = record(false);
+    let old = cassette(folder.path());
+    let origin = Origin::start(|talk| {
+        if talk.request.line.starts_with("GET") {
+            talk.stream();
+            talk.chunk(&event(TOLD));
+            talk.is_left();
+        } else if talk.request.body.contains("tools/call") {
+            talk.json(&answer(&id_of(talk), "live"));
+        } else {
+            answer_plainly(talk);
+        }
+    });
+    for url in [&*origin.url(), NOBODY] {
+        let mut client = over_stdio(folder.path(), url);
+        client.send(INITIALIZE);
+        assert!(client.receive().contains("serverInfo"));
+        client.send(INITIALIZED);
+        client.send(&call(5, "known"));
+        assert!(client.receive().contains("recorded"));
+        client.send(&call(6, "new"));
+        // What is said besides comes before or after the answer.
+        let heard = [client.receive(), client.receive()];
+        for expected in [TOLD, &answer(&json!(6), "live")] {
+            assert!(heard.contains(&expected.to_owned()), "{heard:?}");
+        }
+        // The answer is waited for, although the client has gone.
+        client.send(&call(7, "known"));
+        let run = client.finish();
+        assert_ended(&run, 0);
+        assert!(run.stdout.contains("live"), "{}", run.all());
+    }
+    let (messages, _) = added(folder.path(), &old);
+    assert_eq!(messages.len(), 5, "{messages:?}");
+}
+
+#[test]
+fn a_stateless_client_on_standard_streams_has_the_headers_of_its_messages() {
+    let folder = record(true);
+    let (_, told) = mpsc::channel::<()>();
+    let origin = stateless(told);
+    let mut client = over_stdio(folder.path(), &origin.url());
+    client.send(&modern(5, "absent").1);
+    let heard: Value = serde_json::from_str(&client.receive()).expect("JSON");
+    assert_eq!(heard["error"]["code"], -32601, "{heard}");
+    let request = origin.request();
+    for (name, value) in [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "absent"),
+    ] {
+        assert_eq!(request.header(name), Some(value));
+    }
+    assert_ended(&client.finish(), 0);
 }

@@ -105,10 +105,6 @@ fn a_recording_of_http_is_added_to_over_http() {
             "--header apply to --url only",
         ),
         (
-            &[url[0], url[1], "--transport", "stdio"],
-            "as it was recorded, here over http",
-        ),
-        (
             &[url[0], url[1], "--faults", "x.json"],
             "--faults applies to replay only",
         ),
@@ -123,6 +119,11 @@ fn a_recording_of_http_is_added_to_over_http() {
             ended.all()
         );
     }
+    let stdio = ["--new-episodes", "--transport", "http", "--", "server"];
+    let ended = run(&[&["serve", &*example("tools")][..], &stdio].concat());
+    assert_eq!(ended.code, 2, "{}", ended.all());
+    let expected = "a recording of stdio over stdio";
+    assert!(ended.stderr.contains(expected), "{}", ended.all());
     // The answer to the greeting came on a stream that was there before.
     let older = r#"{"format_version": 3, "transport": "http", "messages": [
         {"sender": "client", "kind": "request", "exchange": 1, "payload": {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}},

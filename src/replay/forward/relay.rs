@@ -232,8 +232,8 @@ impl Replayer {
             self.stage.ready.push_back(Step::Forward(forward));
         }
         let live = self.sessions.get(line as usize);
-        if lane != Lane::Stdio && live.is_some_and(|live| live.gets > 0) {
-            self.listen(line);
+        if lane == Lane::Stdio || live.is_some_and(|live| live.gets > 0) {
+            self.listen(line, lane);
         }
         self.stage.ready.extend(held.into_iter().map(Step::Forward));
     }

@@ -11,6 +11,8 @@ mod rows;
 mod stream;
 mod streams;
 
+#[cfg(feature = "http")]
+pub(crate) use headers::headers_of;
 pub(super) use route::{Said, To};
 pub(super) use rows::Rows;
 pub(super) use streams::{Key, Streams};

@@ -104,7 +104,7 @@ impl Replayer {
         let key = resumed.unwrap_or_else(|| self.besides(live));
         if let (Key::Besides(_), Some(session)) = (key, self.sessions.get_mut(live as usize)) {
             session.gets += 1;
-            self.listen(live);
+            self.listen(live, lane);
         }
         let heard = self.streams.attach(lane, key, asked_for, &self.plan.rows);
         for row in heard {

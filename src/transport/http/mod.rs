@@ -20,7 +20,7 @@ mod upstream;
 
 pub(crate) use listen::Listener;
 pub(crate) use record::{Ended, Plan, record};
-pub(crate) use remote::Real;
+pub(crate) use remote::{Alone, Ears, Real, Remote, headers_of};
 pub(crate) use serve::{Watcher, serve, url};
 pub(crate) use tap::Count;
 pub(crate) use upstream::{Hidden, Upstream, UpstreamOptions};

@@ -18,14 +18,14 @@ use crate::transport::stdio::{End, Notice, Recorded};
 use crate::wire::lane::Lane;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
@@ -60,6 +60,38 @@ pub(crate) struct Remote {
     /// For bodies that are being read.
     budget: Budget,
     notice: Notice,
+}
+
+/// A real server whose client is on standard streams: with a runtime of its own.
+pub(crate) struct Alone {
+    runtime: Runtime,
+    server: Arc<Remote>,
+}
+
+impl Alone {
+    /// See [`Remote::open`].
+    ///
+    /// # Errors
+    ///
+    /// There is no thread or runtime to be had.
+    pub(crate) fn open(real: Real, notice: &Notice) -> io::Result<Alone> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        let server = Remote::open(real, runtime.handle().clone(), Arc::clone(notice))?;
+        Ok(Alone { runtime, server })
+    }
+
+    pub(crate) fn server(&self) -> Arc<Remote> {
+        Arc::clone(&self.server)
+    }
+
+    /// See [`Remote::finish`].
+    pub(crate) fn finish(self, signal: Option<Signal>) -> Option<Recorded> {
+        let recorded = self.server.finish(signal);
+        self.runtime.shutdown_background();
+        recorded
+    }
 }
 
 /// A session with the server.
@@ -250,6 +282,16 @@ impl Remote {
             }
         });
     }
+}
+
+/// The headers of a message whose client speaks over standard streams.
+pub(crate) fn headers_of(message: &[u8]) -> HeaderMap {
+    let told = crate::replay::http::headers_of(message);
+    let headers = told.into_iter().filter_map(|(name, value)| {
+        let value = HeaderValue::from_bytes(value.as_bytes()).ok()?;
+        Some((HeaderName::from_static(name), value))
+    });
+    headers.collect()
 }
 
 /// What is over needs no end.

@@ -10,6 +10,6 @@ mod upstream;
 mod watch;
 
 pub(crate) use child::StartError;
-pub(crate) use serve::{Notice, Served, serve};
+pub(crate) use serve::{Notice, Real, Served, serve};
 pub(crate) use tap::{Plan, Recorded, record};
 pub(crate) use watch::End;

@@ -13,7 +13,9 @@ use super::pipe;
 use super::tap::{Plan, Recorded};
 use super::upstream::{Ears, Running, Upstream};
 use super::watch::Event;
-use crate::replay::{Action, Forward, Replayer, Summary};
+use crate::replay::{Action, Errand, Forward, Replayer, Summary};
+#[cfg(feature = "http")]
+use crate::transport::http::{self, Alone};
 use crate::transport::signals::{self, Signal};
 use crate::wire::lane::Lane;
 use crate::wire::lines::{Line, Lines};
@@ -28,6 +30,9 @@ use std::time::{Duration, Instant};
 const LONGEST_LINE: usize = 1 << 30;
 /// So much is put together before it is written, in bytes.
 const WRITTEN_AT_ONCE: usize = 64 * 1024;
+/// For so long a server over HTTP may say nothing that owes an answer to a client that has gone.
+#[cfg(feature = "http")]
+const SILENCE: Duration = Duration::from_secs(30);
 /// After a signal: how long a write that is under way may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -52,9 +57,21 @@ const ENDED: &str = "the real server ended before it answered";
 /// # Errors
 ///
 /// A stream, a thread or a signal handler is not to be had.
-pub(crate) fn serve(core: Replayer, notice: Notice, real: Option<Plan>) -> io::Result<Served> {
+pub(crate) fn serve(core: Replayer, notice: Notice, real: Option<Real>) -> io::Result<Served> {
     let stdout = pipe::stdout()?;
-    let upstream = real.map_or(Upstream::Over, |plan| Upstream::Waiting(Box::new(plan)));
+    #[cfg(feature = "http")]
+    let mut remote = None;
+    let upstream = match real {
+        None => Upstream::Over,
+        Some(Real::Process(plan)) => Upstream::Waiting(plan),
+        #[cfg(feature = "http")]
+        Some(Real::Remote(real)) => {
+            let alone = Alone::open(*real, &notice)?;
+            let server = alone.server();
+            remote = Some(alone);
+            Upstream::Remote(server)
+        }
+    };
     let shared = Arc::new_cyclic(|shared| Shared {
         session: Mutex::new(Session {
             core,
@@ -63,6 +80,7 @@ pub(crate) fn serve(core: Replayer, notice: Notice, real: Option<Plan>) -> io::R
             notice,
             broken: false,
             upstream,
+            heard: Instant::now(),
             shared: Weak::clone(shared),
         }),
         control: Mutex::new(Control::default()),
@@ -75,7 +93,25 @@ pub(crate) fn serve(core: Replayer, notice: Notice, real: Option<Plan>) -> io::R
     thread::Builder::new()
         .name("stdin".to_owned())
         .spawn(move || reader.read(stdin))?;
-    Ok(shared.wait())
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(unused_mut, reason = "only a remote server ends here")
+    )]
+    let mut served = shared.wait();
+    #[cfg(feature = "http")]
+    if let Some(remote) = remote {
+        served.recorded = remote.finish(served.signal);
+    }
+    Ok(served)
+}
+
+/// The server for what was not recorded.
+pub(crate) enum Real {
+    /// One that is started.
+    Process(Box<Plan>),
+    /// One over HTTP.
+    #[cfg(feature = "http")]
+    Remote(Box<http::Real>),
 }
 
 struct Shared {
@@ -93,6 +129,8 @@ struct Session {
     /// The client does not read any more.
     broken: bool,
     upstream: Upstream,
+    /// When a server over HTTP last said something.
+    heard: Instant,
     /// For the threads of the real server.
     shared: Weak<Shared>,
 }
@@ -277,6 +315,22 @@ impl Shared {
     }
 }
 
+#[cfg(feature = "http")]
+impl http::Ears for Shared {
+    fn tell(&self, what: &mut dyn FnMut(&mut Replayer)) {
+        let mut session = self.session();
+        session.heard = Instant::now();
+        what(&mut session.core);
+        let left = session.go_on();
+        self.note(&left);
+    }
+
+    fn is_behind(&self, _: Lane) -> bool {
+        // Whoever brings something writes it.
+        false
+    }
+}
+
 impl Session {
     fn take(&mut self, line: &Line<'_>) {
         let now = self.start.elapsed();
@@ -327,6 +381,14 @@ impl Session {
                 server.client_ended(self.core.held_back());
                 Left::Nothing
             }
+            #[cfg(feature = "http")]
+            Upstream::Remote(_) => {
+                let end = self.heard + SILENCE;
+                match self.core.server_owes() && Instant::now() < end {
+                    true => Left::Due(end),
+                    false => Left::Over,
+                }
+            }
             Upstream::Waiting(_) | Upstream::Over => Left::Over,
         }
     }
@@ -352,8 +414,19 @@ impl Session {
             Upstream::Waiting(plan) => self.start_server(*plan),
             other => self.upstream = other,
         }
-        if let Upstream::Running(server) = &self.upstream {
-            server.say(forward.bytes, forward.kept);
+        match &self.upstream {
+            // It says all in one stream.
+            Upstream::Running(_) if forward.errand == Errand::Listen => {}
+            Upstream::Running(server) => server.say(forward.bytes, forward.kept),
+            #[cfg(feature = "http")]
+            Upstream::Remote(server) => {
+                if let Some(shared) = self.shared.upgrade() {
+                    let headers = http::headers_of(&forward.bytes);
+                    let ears: Arc<dyn http::Ears> = shared;
+                    server.say(forward, Some(headers), &ears);
+                }
+            }
+            Upstream::Waiting(_) | Upstream::Over => {}
         }
     }
 

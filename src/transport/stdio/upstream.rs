@@ -7,6 +7,10 @@ use super::pipe::BUFFER;
 use super::tap::{self, Plan, Recorded, Started, Tap};
 use super::watch::{Event, Watch};
 use crate::cassette::Sender;
+#[cfg(feature = "http")]
+use crate::transport::http::Remote;
+#[cfg(feature = "http")]
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Instant;
@@ -16,6 +20,9 @@ pub(super) enum Upstream {
     /// Nothing was asked of it.
     Waiting(Box<Plan>),
     Running(Running),
+    /// It is reached over HTTP.
+    #[cfg(feature = "http")]
+    Remote(Arc<Remote>),
     /// There is none, or none any more.
     Over,
 }
