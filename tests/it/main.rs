@@ -49,6 +49,7 @@ mod serve_client;
 mod serve_episodes;
 mod serve_episodes_failing;
 mod serve_episodes_http;
+mod serve_episodes_streams;
 mod serve_faults;
 mod serve_http;
 mod serve_http_hostile;
