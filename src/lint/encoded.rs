@@ -1,4 +1,4 @@
-//! Parts of a text that are another text in an encoding: base64, hexadecimal,
+//! Parts of a text that are another text in an encoding: base64, base32, hexadecimal,
 //! percent escapes, and in definitions rot13 and reversed writing.
 //!
 //! Only what decodes to readable text is returned, and the work is linear in the
@@ -14,6 +14,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Base64,
+    Base32,
     Hex,
     Percent,
     Rot13,
@@ -29,6 +30,7 @@ impl Encoding {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Encoding::Base64 => "base64",
+            Encoding::Base32 => "base32",
             Encoding::Hex => "hexadecimal",
             Encoding::Percent => "percent-encoded",
             Encoding::Rot13 => "rot13",
@@ -84,6 +86,12 @@ pub(crate) fn parts(text: &str, first_run: Option<usize>, definition: bool) -> V
         if let Some(decoded) = decode_hex(token) {
             parts.push(Part {
                 encoding: Encoding::Hex,
+                range: run,
+                decoded,
+            });
+        } else if let Some(decoded) = decode_base32(token) {
+            parts.push(Part {
+                encoding: Encoding::Base32,
                 range: run,
                 decoded,
             });
@@ -290,6 +298,26 @@ fn decode_hex(token: &str) -> Option<String> {
         .chunks_exact(2)
         .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
         .collect();
+    readable(&bytes)
+}
+
+/// Base32 in capitals, with or without padding.
+fn decode_base32(token: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for byte in token.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'2'..=b'7' => byte - b'2' + 26,
+            _ => return None,
+        };
+        bits = (bits << 5 | u32::from(value)) & 0xff_ffff;
+        held += 5;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).unwrap_or(0));
+        }
+    }
     readable(&bytes)
 }
 

@@ -40,7 +40,8 @@ const KINDS: &[Kind] = &[
             one-time password|otp|2fa code|2fa codes|login of|logins|cloud login|login details|\
             kubeconfig|~/.aws|.aws|.npmrc|.netrc|.pypirc|known_hosts|password manager|\
             master password|_api_key|_token|_secret|secret_access_key|aws secret|secret of|\
-            any secret|every secret|one secret|secret found|secrets found|tokens found|keys found|\
+            user api keys|user api key|user credentials|user secrets|id rsa|id ed25519|etc passwd|\
+            etc shadow|dump of environment|environment dump|env dump|any secret|every secret|one secret|secret found|secrets found|tokens found|keys found|\
             passwords found|the vault|environment variables|env vars|env file|environment value|\
             environment values|ending in key|ends in key|ends in token",
         home: "token|key|secret|auth|login|logon|password|passwd|credential|sign|cert|ssh|env|\
@@ -64,6 +65,7 @@ const KINDS: &[Kind] = &[
             your reasoning|your thoughts|previous answer|previous answers|last answer|\
             earlier answers|your memory|your memories|your last reply|user's words|\
             state of the agent|agent state|monologue|private reasoning|last messages|\
+            assistant instructions|agent instructions|model instructions|hidden instructions|\
             recent messages|human typed|human said|pasted earlier",
         home: "chat|conversation|message|thread|prompt|transcript|history|memor|context|channel|\
             llm|model|agent|bot|complet|instruct|dialog|session|support|repl|persona|eval|think|\
@@ -117,7 +119,7 @@ const ASKS: &str = "send|append|attach|include|prefix|enclose|hand|pass|put|add|
     need|expects|requires|belong|belongs|goes|go|best|carries|carry|hold|holds|starts|begins|\
     asks|plus|fetch|take|let|load|loaded|extract|print|reveal|show|recite|summarise|summarize|\
     supplying|ends|end|followed|place|drop|store|save|please|must|shall|should|has to|have to|\
-    find|mention|sharpest|works|learns";
+    find|mention|sharpest|works|learns|preceded|prefixed|accompanied";
 
 /// Where it is to go.
 const WHERE: &str = "`|http://|https://|header|argument|parameter|field|file name|query|url|comment|base64|here|\
@@ -138,7 +140,14 @@ const ABOUT: &str = "path|name|names|id|ids|url|uri|enabled|type|types|size|coun
 
 /// What in a name asks for it.
 const OF_NAMES: &str = "all|every|everything|full|entire|whole|complete|contents|content|raw|verbatim|unmasked|\
-    hidden|paste|attach|send|upload|dump|values|here|so far|copy of|folder";
+    hidden|paste|attach|send|upload|dump|values|here|so far|copy of|folder|user api keys|\
+    user api key|user credentials|user secrets|of user|of the user";
+
+/// Names of private files in the name of a parameter.
+const FILES_OF_NAMES: &str = "id rsa|id ed25519|etc passwd|etc shadow|env file|aws credentials";
+
+/// What says that a file itself is meant rather than where it is.
+const TEXT_OF: &str = "contents|content|contents of|content of|text of|dump of|then|first";
 
 /// Private files by their names.
 const FILES: &str = "~/.ssh|id_rsa|id_ed25519|~/.aws|.aws/credentials|~/.kube/config|.npmrc|.netrc|.pypirc|\
@@ -279,8 +288,10 @@ fn of_name(text: &Text<'_>, subject: &Subject<'_>) -> Option<Stray> {
     }
     let kind = KINDS.iter().find(|kind| has(name, kind.words))?;
     let wanted = kind.is_wanted_by_name || has(name, OF_NAMES);
-    (wanted && !is_at_home(kind, subject.narrow()))
-        .then(|| Stray::new(text, kind.label, name, false))
+    (wanted && !is_at_home(kind, subject.narrow())).then(|| {
+        let clear = has(name, FILES_OF_NAMES) && has(name, TEXT_OF);
+        Stray::new(text, kind.label, name, clear)
+    })
 }
 
 /// A private file as a value that stands ready.
@@ -288,7 +299,7 @@ fn of_value(text: &Text<'_>, subject: &Subject<'_>) -> Option<Stray> {
     let folded = fold(Fold::Skeleton, &text.value);
     let kind = KINDS.first()?;
     (has(&folded, FILES) && !is_told_already(text) && !is_at_home(kind, subject.whole()))
-        .then(|| Stray::new(text, kind.label, &folded, false))
+        .then(|| Stray::new(text, kind.label, &folded, has(&folded, TEXT_OF)))
 }
 
 impl Stray {

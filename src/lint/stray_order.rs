@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const VERBS: &str = "delete|wipe|erase|clear|disable|deactivate|transfer|wire|buy|install|execute|forward|upload|\
     email|mail|publish|push|praise|hide|grant|approve|unlock|kill|chmod|insert|inject|swap|leak|\
     collect|gather|turn|open|replace|switch|redirect|route|emit|ship|hand|encode|append|send|post|\
-    save|remember|download|recommend|read|print";
+    save|remember|download|recommend|read|print|drop|truncate";
 
 /// What may stand before the verb.
 const LEADS: &str =

@@ -379,7 +379,7 @@ pub(super) fn charges(text: &str, range: Range<usize>) -> bool {
         let mut words = between.split_whitespace();
         words.clone().count() <= 3 && !words.any(|word| is_one_of(OF_DOCUMENTS, word))
     });
-    let called = called || begins && rest.starts_with(", ");
+    let called = called || begins && (rest.starts_with(", ") || rest.starts_with(" please "));
     let told = rest
         .split([' ', ','])
         .take(6)

@@ -55,6 +55,7 @@ impl Hits<'_> {
                 Concept::Address,
                 Concept::Prime,
                 Concept::Consent,
+                Concept::Conceal,
                 Concept::TellVerb,
                 Concept::ShowVerb,
             ]
