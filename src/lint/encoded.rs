@@ -89,7 +89,7 @@ pub(crate) fn parts(text: &str, first_run: Option<usize>, definition: bool) -> V
                 range: run,
                 decoded,
             });
-        } else if let Some(decoded) = decode_base32(token) {
+        } else if let Some(decoded) = signs::base32(token).and_then(|bytes| readable(&bytes)) {
             parts.push(Part {
                 encoding: Encoding::Base32,
                 range: run,
@@ -298,26 +298,6 @@ fn decode_hex(token: &str) -> Option<String> {
         .chunks_exact(2)
         .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
         .collect();
-    readable(&bytes)
-}
-
-/// Base32 in capitals, with or without padding.
-fn decode_base32(token: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0_u32);
-    for byte in token.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'2'..=b'7' => byte - b'2' + 26,
-            _ => return None,
-        };
-        bits = (bits << 5 | u32::from(value)) & 0xff_ffff;
-        held += 5;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from(bits >> held & 0xff).unwrap_or(0));
-        }
-    }
     readable(&bytes)
 }
 
