@@ -119,7 +119,7 @@ const ASKS: &str = "send|append|attach|include|prefix|enclose|hand|pass|put|add|
     need|expects|requires|belong|belongs|goes|go|best|carries|carry|hold|holds|starts|begins|\
     asks|plus|fetch|take|let|load|loaded|extract|print|reveal|show|recite|summarise|summarize|\
     supplying|ends|end|followed|place|drop|store|save|please|must|shall|should|has to|have to|\
-    find|mention|sharpest|works|learns|preceded|prefixed|accompanied";
+    find|mention|sharpest|works|learns";
 
 /// Where it is to go.
 const WHERE: &str = "`|http://|https://|header|argument|parameter|field|file name|query|url|comment|base64|here|\
