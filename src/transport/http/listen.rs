@@ -22,7 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -146,6 +147,8 @@ impl Listener {
                 handler: handler.clone(),
             };
             let stop = stop.clone();
+            // Answers are small, and each is waited for.
+            let _ = stream.set_nodelay(true);
             connections.spawn(async move {
                 connection.run(stream, stop).await;
                 drop(room);
@@ -175,9 +178,10 @@ where
     H: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
-    async fn run(self, stream: TcpStream, mut stop: watch::Receiver<bool>) {
-        // Answers are small, and each is waited for.
-        let _ = stream.set_nodelay(true);
+    async fn run<S>(self, stream: S, mut stop: watch::Receiver<bool>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let spoke = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&spoke);
         let service = service_fn(move |request: Request<Incoming>| {
@@ -202,6 +206,7 @@ where
         let mut ending = false;
         let silence = tokio::time::sleep(HEAD_TIMEOUT);
         let mut silence = pin!(silence);
+        let mut may_be_silent = true;
         loop {
             tokio::select! {
                 // What goes wrong on a connection ends it, and concerns nobody else.
@@ -211,7 +216,14 @@ where
                     connection.as_mut().graceful_shutdown();
                 }
                 // While it is open which version of HTTP a client speaks, hyper has no timeout.
-                () = silence.as_mut(), if !spoke.load(Ordering::Relaxed) => return,
+                () = silence.as_mut(), if may_be_silent => {
+                    // Whether it spoke is known only now: a condition above is looked at once, before
+                    // the wait.
+                    match spoke.load(Ordering::Relaxed) {
+                        true => may_be_silent = false,
+                        false => return,
+                    }
+                }
             }
         }
     }
@@ -282,4 +294,57 @@ pub(crate) fn plain(status: StatusCode, text: &str) -> Response<Body> {
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::time::Instant;
+
+    const REQUEST: &str = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+    /// What a client hears that says this, until the connection is closed, and after how long that
+    /// is, where an answer takes five minutes. Time is simulated.
+    fn heard(said: &str) -> (String, Duration) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let (mut client, server) = tokio::io::duplex(1 << 16);
+            let (_running, stop) = watch::channel(false);
+            let connection = Connection {
+                guard: Guard::new("127.0.0.1", Ipv4Addr::LOCALHOST.into()),
+                handler: |_: Request<Incoming>| async {
+                    tokio::time::sleep(Duration::from_secs(300)).await;
+                    plain(StatusCode::OK, "late")
+                },
+            };
+            let began = Instant::now();
+            tokio::spawn(connection.run(server, stop));
+            client.write_all(said.as_bytes()).await.expect("a server");
+            let mut all = String::new();
+            client.read_to_string(&mut all).await.expect("an end");
+            (all, began.elapsed())
+        })
+    }
+
+    #[test]
+    fn an_answer_may_take_as_long_as_it_takes() {
+        let (heard, after) = heard(REQUEST);
+        assert!(heard.ends_with("mcp-cassette: late\n"), "{heard}");
+        assert_eq!(after.as_secs(), 300);
+    }
+
+    #[test]
+    fn who_says_nothing_or_half_a_head_is_let_go() {
+        for said in ["", "G", "GET /mcp HTTP/1.1\r\nHost:"] {
+            let (heard, after) = heard(said);
+            assert_eq!(heard, "", "{said:?}");
+            assert_eq!(after.as_secs(), HEAD_TIMEOUT.as_secs(), "{said:?}");
+        }
+    }
 }
