@@ -7,7 +7,9 @@ use crate::serve_http::INITIALIZE;
 use crate::web::Site;
 use async_compression::tokio::write::GzipEncoder;
 use mcp_cassette::cassette::Kind;
+use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use tempfile::tempdir;
 use tokio::io::AsyncWriteExt as _;
 
@@ -246,6 +248,63 @@ fn a_server_that_speaks_nonsense_is_an_error_for_the_client_alone() {
         .messages()
         .filter(|message| message.kind() == Kind::Request);
     assert_eq!(asked.count(), 7);
+}
+
+/// Of the rows of what was recorded.
+fn statuses(folder: &Path) -> Vec<u64> {
+    let text = fs::read_to_string(folder.join("c.mcp.json")).unwrap();
+    let cassette: Value = serde_json::from_str(&text).unwrap();
+    let rows = cassette["http_exchanges"].as_array().unwrap();
+    let statuses = rows.iter().map(|row| row["status"].as_u64());
+    statuses.map(|status| status.unwrap_or(200)).collect()
+}
+
+#[test]
+fn a_body_that_the_client_breaks_off_is_no_fault_of_the_server() {
+    let folder = tempdir().unwrap();
+    let origin = Origin::plain();
+    let proxy = Proxy::start(folder.path(), &origin.url(), &[]);
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
+    // Before the server was reached, and after.
+    for _ in 0..2 {
+        let mut wire = proxy.connect();
+        wire.say(&format!(
+            "{head}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\nzz\r\n"
+        ));
+        assert_eq!(wire.answer().status, 400);
+        let mut wire = proxy.connect();
+        wire.say(&format!("{head}Content-Length: 500\r\n\r\n{{"));
+        drop(wire);
+        let mut wire = proxy.connect();
+        wire.post("", &ping(1));
+        assert_eq!(wire.answer().json()["id"], 1);
+    }
+    let run = still_works(proxy, &origin);
+    assert!(!run.stderr.contains("the server did not"), "{}", run.all());
+    assert!(statuses(folder.path()).iter().all(|status| *status == 200));
+}
+
+#[test]
+fn a_status_that_the_standard_does_not_know_is_recorded_and_replayed() {
+    let folder = tempdir().unwrap();
+    let origin = Origin::start(|talk| {
+        if talk.request.body.contains("blocked") {
+            return talk.answer("999 Request denied", "", b"");
+        }
+        answer_plainly(talk);
+    });
+    let blocked = r#"{"jsonrpc":"2.0","id":2,"method":"blocked"}"#;
+    let proxy = Proxy::start(folder.path(), &origin.url(), &[]);
+    for (body, status) in [(&*ping(1), 200), (blocked, 999)] {
+        let mut wire = proxy.connect();
+        wire.post("", body);
+        assert_eq!(wire.answer().status, status);
+    }
+    still_works(proxy, &origin);
+    load(folder.path());
+    assert_eq!(statuses(folder.path()), [200, 999, 200]);
+    let site = Site::start_in(folder.path(), &["c.mcp.json"]);
+    assert_eq!(site.post("", blocked).status, 999);
 }
 
 #[test]

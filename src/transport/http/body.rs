@@ -89,6 +89,12 @@ const TOO_LARGE: (StatusCode, &str) = (
     "the body is larger than 64 MiB",
 );
 
+/// It ended too early, or is not framed as its head says.
+pub(super) const BROKEN_BODY: (StatusCode, &str) = (
+    StatusCode::BAD_REQUEST,
+    "the body is not what the head says",
+);
+
 /// Reads the body of a request.
 ///
 /// # Errors
@@ -115,10 +121,7 @@ pub(super) async fn read_body<'b>(
             Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
             Ok(None) => return Ok(read),
             Ok(Some(Err(_))) => {
-                return Err((
-                    StatusCode::BAD_REQUEST,
-                    "the body is not what the head says",
-                ));
+                return Err(BROKEN_BODY);
             }
             Ok(Some(Ok(frame))) => {
                 if let Some(data) = frame.data_ref() {

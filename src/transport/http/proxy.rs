@@ -4,6 +4,7 @@
 //! log in, is passed on and leaves no trace.
 
 use super::bodies::{RequestBody, ResponseBody};
+use super::body::BROKEN_BODY;
 use super::endpoint::Endpoint;
 use super::exchange::{answered, asked, encoding, is_events};
 use super::headers;
@@ -17,6 +18,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
@@ -79,8 +81,18 @@ impl Proxy {
             Some(exchange) => RequestBody::new(body, exchange.request()).boxed_unsync(),
             None => body.map_err(BodyError::from).boxed_unsync(),
         };
+        let broke = Arc::new(AtomicBool::new(false));
+        let breaks = Arc::clone(&broke);
+        let body = body
+            .map_err(move |error| {
+                breaks.store(true, Ordering::Relaxed);
+                error
+            })
+            .boxed_unsync();
         match self.upstream.send(Request::from_parts(parts, body)).await {
             Ok(response) => self.answer(response, exchange, &ours, is_get, is_head),
+            // The client left in the middle, or says what cannot be read: no fault of the server.
+            Err(_) if broke.load(Ordering::Relaxed) => plain(BROKEN_BODY.0, BROKEN_BODY.1),
             Err(error) => {
                 let why = told(&error);
                 self.unreachable(exchange, &why);

@@ -372,17 +372,19 @@ fn tls(target: &Target, options: &UpstreamOptions) -> Result<ClientConfig, Upstr
 
 /// What went wrong, with its causes.
 pub(crate) fn told(error: &hyper_util::client::legacy::Error) -> String {
-    let mut text = match error.is_connect() {
-        true => "it cannot be connected to".to_owned(),
-        false => "it did not answer".to_owned(),
-    };
+    let mut told = Vec::new();
+    if error.is_connect() {
+        told.push("it cannot be connected to".to_owned());
+    }
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
+        told.push(error.to_string());
         cause = error.source();
     }
-    text
+    match told.is_empty() {
+        true => error.to_string(),
+        false => told.join(": "),
+    }
 }
 
 #[cfg(test)]
