@@ -1,5 +1,6 @@
 //! `serve --new-episodes`: the cassette that is added to, and what was added in the end.
 
+use super::real_server::Hidden;
 use super::writing::{self, Failure};
 use super::{Context, Exit, Outcome, serve};
 use crate::cassette::Cassette;
@@ -88,11 +89,12 @@ impl Held {
     }
 
     /// The recording that goes on from the cassette, scrubbed like that one: without rules if it
-    /// has none, which is said.
+    /// has none, which is said. `url` is the address of the real server, whose secrets are left out too.
     pub(super) fn recording(
         &self,
         cassette: &Cassette,
         redactor: Option<Redactor>,
+        url: Option<&Hidden>,
         context: &Context,
         outcome: &mut Outcome,
     ) -> Result<Recording, String> {
@@ -115,7 +117,7 @@ impl Held {
             recorder: Options {
                 transport: cassette.transport(),
                 recorded_at: context.now.clone(),
-                server_url: None,
+                server_url: url.map(|url| url.0.clone()),
                 redactor,
                 max_message: LONGEST_MESSAGE,
                 earlier: Some(cassette.unclosed()),

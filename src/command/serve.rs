@@ -128,7 +128,13 @@ fn play(
     let recording = match held {
         Some(held) => {
             let redactor = redactor(options, context, &cassette, &given)?;
-            Some(held.recording(&cassette, redactor, context, outcome)?)
+            Some(held.recording(
+                &cassette,
+                redactor,
+                options.server.url.as_ref(),
+                context,
+                outcome,
+            )?)
         }
         None => None,
     };

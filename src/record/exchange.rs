@@ -209,6 +209,12 @@ impl Exchanges {
             };
             self.ended(log, at, number, ended);
         }
+        if self.follows {
+            // The answer may have come on another stream; where none came, the response is no better
+            // than one that was cut.
+            self.over
+                .retain(|Row { row, .. }| !log.is_awaited(row.exchange));
+        }
     }
 
     /// How many sessions began.
@@ -338,7 +344,9 @@ impl Exchanges {
             400.. if row.http_method != "GET" => Body::IfMessage(text()),
             _ => Body::Ignored,
         };
-        row.content_type = answered.content_type.map(|kind| log.scrubbed(&kind));
+        row.content_type = answered
+            .content_type
+            .map(|kind| log.redacted(&kind, "content_type"));
     }
 
     fn ended(&mut self, log: &mut Log, at: Duration, number: u32, ended: Ended) {

@@ -133,13 +133,11 @@ impl Log {
         } = options;
         let manifest = redactor.manifest(&recorded_at).to_line();
         let mut known = Known::default();
-        let server_url = server_url.map(|address| {
-            let stored = url::stored(&address, &redactor);
-            for secret in &stored.secrets {
-                known.add_secret(secret);
-            }
-            stored.json
-        });
+        let stored = server_url.map(|address| url::stored(&address, &redactor));
+        for secret in stored.iter().flat_map(|stored| &stored.secrets) {
+            known.add_secret(secret);
+        }
+        let server_url = stored.map(|stored| stored.json);
         let mut head = Head::new(transport, &recorded_at, manifest, server_url);
         if follows {
             head.settle();
@@ -232,6 +230,14 @@ impl Log {
         write_string(text, &mut json);
         let json = self.known.scrub(&json);
         url::spelled(&with_visible_characters(&json))
+    }
+
+    /// The same of a text that may hold secrets which nobody has seen yet; `name` is that of the member.
+    pub(super) fn redacted(&mut self, text: &str, name: &str) -> String {
+        let mut json = String::new();
+        write_string(text, &mut json);
+        let scrubbed = self.redactor.head(&json, name).text.unwrap_or(json);
+        self.scrubbed(&url::spelled(&scrubbed))
     }
 
     /// Whether somebody waits for answers to what was asked in this exchange.

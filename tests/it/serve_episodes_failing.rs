@@ -128,11 +128,46 @@ fn an_answer_that_breaks_off_is_a_miss_and_is_asked_again_in_the_next_run() {
         run.all()
     );
     let (_, rows) = added(folder.path(), &old);
-    assert!(rows.iter().all(|row| row["ended"] != "cut"), "{rows:?}");
+    assert!(rows.is_empty(), "a replay has no answer there: {rows:?}");
     let origin = legacy();
     let site = extend(folder.path(), &origin.url(), &[]);
     let id = begin(&site);
-    assert_eq!(text(&site.post(&id, &call(4, "cut"))), "live");
+    for tool in ["cut", "whole"] {
+        assert_eq!(text(&site.post(&id, &call(4, tool))), "live", "{tool}");
+    }
+    assert_ended(&site.stop(), 130);
+}
+
+#[test]
+fn what_is_no_answer_is_a_miss_and_is_asked_again_in_the_next_run() {
+    let folder = record(false);
+    let origin = Origin::start(|talk| {
+        let body = talk.request.body.clone();
+        if !body.contains("tools/call") {
+            return answer_plainly(talk);
+        }
+        // An event without its empty line is none.
+        let said = match body.contains("unended") {
+            true => format!("data: {}", answer(&id_of(talk), "live")),
+            false => String::new(),
+        };
+        let events = "Content-Type: text/event-stream\r\n";
+        talk.answer("200 OK", events, said.as_bytes());
+    });
+    let tools = ["nothing", "unended"];
+    let site = extend(folder.path(), &origin.url(), REPORT);
+    let id = begin(&site);
+    for tool in tools {
+        let heard = site.post(&id, &call(3, tool));
+        assert!(heard.body.contains("-32001"), "{tool}: {heard:?}");
+    }
+    assert_ended(&site.stop(), 3);
+    let origin = legacy();
+    let site = extend(folder.path(), &origin.url(), &[]);
+    let id = begin(&site);
+    for tool in tools {
+        assert_eq!(text(&site.post(&id, &call(4, tool))), "live", "{tool}");
+    }
     assert_ended(&site.stop(), 130);
 }
 

@@ -341,6 +341,51 @@ fn what_is_added_is_redacted_by_the_rules_of_the_recording() {
 }
 
 #[test]
+fn what_the_address_of_the_server_holds_is_added_nowhere() {
+    const SECRETS: [&str; 2] = ["s3cr3t-of-the-query", "s3cr3t-of-the-user"];
+    let folder = record(false);
+    let origin = Origin::start(|talk| {
+        if talk.request.body.contains("tools/call") {
+            return talk.json(&answer(&id_of(talk), &SECRETS.join(" ")));
+        }
+        answer_plainly(talk);
+    });
+    let [query, user] = SECRETS;
+    let url = format!(
+        "http://me:{user}@127.0.0.1:{}/mcp?token={query}",
+        origin.port
+    );
+    let old = cassette(folder.path());
+    let site = extend(folder.path(), &url, &[]);
+    let id = begin(&site);
+    // The client hears what the server says.
+    let heard = text(&site.post(&id, &call(6, "new")));
+    assert_eq!(heard, SECRETS.join(" "));
+    assert_ended(&site.stop(), 130);
+    let (messages, _) = added(folder.path(), &old);
+    let written = serde_json::to_string(&messages).unwrap();
+    assert!(written.contains("REDACTED REDACTED"), "{written}");
+}
+
+#[test]
+fn the_type_of_a_stream_may_be_in_capitals() {
+    let folder = record(false);
+    let origin = Origin::start(|talk| {
+        if !talk.request.body.contains("tools/call") {
+            return answer_plainly(talk);
+        }
+        let body = event(&answer(&id_of(talk), "live"));
+        let kind = "Content-Type: Text/Event-Stream ; charset=utf-8\r\n";
+        talk.answer("200 OK", kind, body.as_bytes());
+    });
+    let site = extend(folder.path(), &origin.url(), &[]);
+    let id = begin(&site);
+    let heard = site.post(&id, &call(6, "new"));
+    assert!(heard.body.contains("\"live\""), "{heard:?}");
+    assert_ended(&site.stop(), 130);
+}
+
+#[test]
 fn a_redirect_within_the_site_is_followed() {
     let folder = record(true);
     let old = cassette(folder.path());

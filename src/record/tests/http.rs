@@ -623,6 +623,24 @@ fn a_recording_that_goes_on_counts_on_and_keeps_the_rows_that_there_are() {
 }
 
 #[test]
+fn a_content_type_goes_through_the_rules() {
+    let mut http = Http::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    http.ask(0, "POST", None, r#"{"id":0,"method":"ping"}"#);
+    http.answered(0, 200, &format!("{JSON}; charset=utf-8; t={token}"), None);
+    http.bytes(Lane::Post(0), Sender::Server, r#"{"id":0,"result":{}}"#);
+    http.step(0, Step::Ended(Ended::Complete));
+    let cassette = http.finished();
+    let kind = cassette.exchanges()[0].content_type.clone();
+    let kind = kind.expect("a content type");
+    assert!(
+        kind.starts_with("application/json; charset=utf-8; t="),
+        "{kind}"
+    );
+    assert!(!cassette.text.contains(&token), "{kind}");
+}
+
+#[test]
 fn what_is_written_while_it_runs_has_no_rows() {
     let mut http = Http::new();
     http.begin(0, "session-number-one");

@@ -34,7 +34,8 @@ pub(super) fn answered(parts: &response::Parts) -> Answered {
 /// Whether the body is a stream of events.
 pub(super) fn is_events(headers: &HeaderMap) -> bool {
     let kind = headers::text(headers, header::CONTENT_TYPE.as_str());
-    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+    let essence = kind.as_deref().and_then(|kind| kind.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// How the body is compressed.
