@@ -49,6 +49,8 @@ pub(crate) struct Served {
 pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Why a request has no answer whose server ended.
+#[cfg(feature = "http")]
+const SILENT: &str = "the real server did not answer for 30 seconds";
 const ENDED: &str = "the real server ended before it answered";
 
 /// Serves until the client has left and nothing is due any more, a fault breaks off, or a
@@ -129,7 +131,7 @@ struct Session {
     /// The client does not read any more.
     broken: bool,
     upstream: Upstream,
-    /// When a server over HTTP last said something.
+    /// When a server over HTTP last said something, or was told something.
     heard: Instant,
     /// For the threads of the real server.
     shared: Weak<Shared>,
@@ -382,15 +384,24 @@ impl Session {
                 Left::Nothing
             }
             #[cfg(feature = "http")]
-            Upstream::Remote(_) => {
-                let end = self.heard + SILENCE;
-                match self.core.server_owes() && Instant::now() < end {
-                    true => Left::Due(end),
-                    false => Left::Over,
-                }
-            }
+            Upstream::Remote(_) => self.wait_for_remote(Instant::now()),
             Upstream::Waiting(_) | Upstream::Over => Left::Over,
         }
+    }
+
+    /// Until when a server over HTTP is waited for. One that was silent for too long is given up, and
+    /// what the client waited for is unmatched.
+    #[cfg(feature = "http")]
+    fn wait_for_remote(&mut self, now: Instant) -> Left {
+        if !self.core.server_owes() {
+            return Left::Over;
+        }
+        let end = self.heard + SILENCE;
+        if now < end {
+            return Left::Due(end);
+        }
+        self.core.server_is_gone(SILENT);
+        Left::Due(now)
     }
 
     /// Takes a line of the real server.
@@ -410,6 +421,7 @@ impl Session {
 
     /// Says a line to the real server, which is started for it.
     fn forward(&mut self, forward: Forward) {
+        self.heard = Instant::now();
         match std::mem::replace(&mut self.upstream, Upstream::Over) {
             Upstream::Waiting(plan) => self.start_server(*plan),
             other => self.upstream = other,
@@ -470,5 +482,48 @@ impl Session {
                 (self.notice)(&notice);
             }
         }
+    }
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use super::*;
+    use crate::cassette::Cassette;
+    use crate::replay::Options;
+
+    #[test]
+    fn a_server_that_stays_silent_leaves_an_unmatched_request() {
+        let cassette = r#"{"format_version": 3, "transport": "http", "messages": []}"#;
+        let cassette = Cassette::parse("test", cassette.into()).expect("a cassette");
+        let options = Options {
+            new_episodes: true,
+            ..Options::default()
+        };
+        let core = Replayer::new(Arc::new(cassette), options).expect("no pointer");
+        let long_ago = Instant::now().checked_sub(2 * SILENCE);
+        let mut session = Session {
+            core,
+            stdout: tempfile::tempfile().expect("a file"),
+            start: Instant::now(),
+            notice: Arc::new(|_: &str| ()),
+            broken: false,
+            upstream: Upstream::Over,
+            heard: long_ago.expect("a moment"),
+            shared: Weak::new(),
+        };
+        let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        session.core.receive(Duration::ZERO, Lane::Stdio, call);
+        session.core.close();
+        session.go_on();
+        // It was told something just now.
+        let end = session.heard + SILENCE;
+        assert!(end > Instant::now());
+        let waits = session.wait_for_remote(end - Duration::from_millis(1));
+        assert!(matches!(waits, Left::Due(due) if due == end));
+        let gives_up = session.wait_for_remote(end);
+        assert!(matches!(gives_up, Left::Due(due) if due == end));
+        assert!(matches!(session.wait_for_remote(end), Left::Over));
+        let summary = session.core.finish();
+        assert_eq!(summary.misses.len(), 1, "{summary:?}");
     }
 }
