@@ -163,7 +163,9 @@ pub(crate) fn drawn_like(name: &str) -> Option<(&str, &'static str)> {
             .find(|word| drawn.contains(&(*word).to_owned()))?;
         // Capitals are no disguise, and neither is a number behind a word.
         let same = part.eq_ignore_ascii_case(like);
-        let numbered = part.len() != like.len() && part.ends_with(|c: char| c.is_ascii_digit());
+        let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_word = WORDS.iter().any(|word| word.eq_ignore_ascii_case(stem));
+        let numbered = stem != part && (part.len() != like.len() || is_word);
         (!same && !numbered).then_some((part, like))
     })
 }
@@ -208,6 +210,8 @@ mod tests {
             ("READ_FlLE", "FlLE"),
             ("send_ema1l", "ema1l"),
             ("paypaI_send", "paypaI"),
+            ("paypa1_send", "paypa1"),
+            ("get_fi1e5", "fi1e5"),
         ] {
             assert_eq!(drawn_like(name).map(|(part, _)| part), Some(part), "{name}");
         }
@@ -219,6 +223,8 @@ mod tests {
             "send_message",
             "modern_list",
             "get_file1",
+            "tool5",
+            "file5_of_50",
             "read_file2",
             "list_files_v1",
             "LIST_FILES",
