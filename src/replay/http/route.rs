@@ -1,6 +1,6 @@
 //! On which stream a message goes, and how a request is answered.
 
-use super::rows::Rows;
+use super::rows::{Facts, Rows};
 use super::streams::{Key, Manner, Part};
 use crate::cassette::Channel;
 use crate::cassette::exchanges::{Ended, Framing};
@@ -192,6 +192,15 @@ impl Replayer {
         playlist.answer == NONE && left
     }
 
+    /// Whether the client left with the head of a response that promised an answer, before that came.
+    pub(in crate::replay) fn left_early(&self, playlist: &Playlist) -> bool {
+        let facts = self.plan.rows.facts(playlist.http);
+        let promised = facts.is_some_and(|Facts { row, .. }| {
+            (200..300).contains(&row.status) && row.framing != Framing::None
+        });
+        promised && self.stayed_open(playlist)
+    }
+
     /// Prepares the response to a POST, as it was recorded. `false` if a fault has answered it.
     pub(in crate::replay) fn prepare(
         &mut self,
@@ -229,6 +238,7 @@ impl Replayer {
             framing,
             content_type: facts.and_then(|facts| facts.row.content_type.clone()),
             session: session.filter(|_| greets),
+            at_once: framing == Framing::Sse || fault.is_none() && self.left_early(&playlist),
             cut_after: match fault {
                 Some(Fault::CutStream { after_events }) => Some(*after_events),
                 _ => None,
@@ -251,6 +261,7 @@ impl Replayer {
             status,
             framing,
             content_type,
+            at_once: framing == Framing::Sse,
             ..Manner::default()
         };
         self.streams.prepare(number, manner, &self.plan.rows);

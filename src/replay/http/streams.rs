@@ -37,6 +37,8 @@ pub(in crate::replay) struct Manner {
     pub(in crate::replay) content_type: Option<String>,
     /// The id that the response gives the session.
     pub(in crate::replay) session: Option<String>,
+    /// The head goes out before there is a message.
+    pub(in crate::replay) at_once: bool,
     /// The stream is cut after so many messages.
     pub(in crate::replay) cut_after: Option<u64>,
 }
@@ -125,7 +127,7 @@ impl Streams {
             default.is_some_and(|default| essence.eq_ignore_ascii_case(default))
         });
         stream.head.content_type = recorded.or(default.map(str::to_owned));
-        if manner.framing == Framing::Sse {
+        if manner.at_once {
             self.begin(key, rows);
         }
     }

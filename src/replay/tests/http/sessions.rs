@@ -52,6 +52,29 @@ fn a_recording_without_session_ids_gives_none_and_wants_none() {
 }
 
 #[test]
+fn a_client_that_leaves_with_the_head_has_it_and_the_id_in_it() {
+    for (framing, kind) in [("sse", "events"), ("json", "json")] {
+        let messages = [
+            ('c', 0, INITIALIZE),
+            ('c', 1, INITIALIZE),
+            ('s', 1, GREETING),
+        ];
+        let row = |exchange: u32, ended: &str| {
+            leak(format!(
+                r#"{{"exchange": {exchange}, "session": {exchange}, "http_method": "POST", "framing": "{framing}", "ended": "{ended}"}}"#
+            ))
+        };
+        let rows = [row(0, "client_closed"), row(1, "complete")];
+        let mut web = Web::new(cassette(ID, &messages, &rows));
+        let heard = web.post("", INITIALIZE);
+        let id = web.core.ids_for_tests();
+        assert!(!id.is_empty());
+        assert_eq!(heard, [format!("0 begins 200 {kind} {id}")]);
+        assert_ne!(web.initialize(), id);
+    }
+}
+
+#[test]
 fn clients_without_sessions_do_not_use_up_what_others_have() {
     let one = call("1", "one", "{}", "");
     let first = answer("1", "a");
