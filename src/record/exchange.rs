@@ -64,6 +64,8 @@ pub(super) struct Exchanges {
     /// How much is kept of bodies that have not ended, and how much at most, in bytes.
     held: usize,
     room: usize,
+    /// How much more is kept of events that carry no message, in bytes; nothing once that was said.
+    room_for_events: Option<usize>,
     over: Vec<Row>,
     sessions: Sessions,
 }
@@ -77,6 +79,10 @@ struct Sessions {
     /// The one that began last; what names none belongs to it.
     latest: u32,
 }
+
+/// So much is kept of events that carry no message, in bytes: some servers keep a stream alive with
+/// them for days.
+const MOST_OF_EVENTS: usize = 16 << 20;
 
 /// So many ids of sessions are told apart.
 const MOST_SESSIONS: usize = 100_000;
@@ -131,6 +137,7 @@ impl Exchanges {
             open: BTreeMap::new(),
             held: 0,
             room: MOST_AT_ONCE,
+            room_for_events: Some(MOST_OF_EVENTS),
             over: Vec::new(),
             sessions: Sessions {
                 first: session,
@@ -159,18 +166,21 @@ impl Exchanges {
             Body::Whole(text) | Body::IfMessage(text) => text.push(bytes),
             Body::Events(reader) => {
                 let (row, has_messages) = (&mut exchange.row, &mut exchange.has_messages);
+                let room = &mut self.room_for_events;
                 reader.push(bytes, |event| {
-                    *has_messages |= row.event(log, origin, event);
+                    *has_messages |= row.event(log, origin, event, room);
                 });
             }
         }
         self.held = self.held.saturating_sub(before) + body.held();
     }
 
-    /// Bodies that have not ended are kept up to so many bytes in all.
+    /// Bodies that have not ended are kept up to so many bytes in all, and of events that carry no
+    /// message as much.
     #[cfg(test)]
     pub(super) fn bound(&mut self, room: usize) {
         self.room = room;
+        self.room_for_events = Some(room);
     }
 
     pub(super) fn step(&mut self, log: &mut Log, at: Duration, number: u32, step: Step) {
@@ -461,8 +471,15 @@ fn is_message(line: &Line<'_>) -> bool {
 }
 
 impl Row {
-    /// Takes an event; whether it carried a message.
-    fn event(&mut self, log: &mut Log, origin: Origin, event: &Event<'_>) -> bool {
+    /// Takes an event; whether it carried a message. `room` is what may still be kept of those that
+    /// carry none.
+    fn event(
+        &mut self,
+        log: &mut Log,
+        origin: Origin,
+        event: &Event<'_>,
+        room: &mut Option<usize>,
+    ) -> bool {
         let seq = log.next_seq();
         let before = log.messages();
         let name = event.name.filter(|name| *name != "message");
@@ -491,9 +508,28 @@ impl Row {
         };
         let is_plain = told.id.is_none() && told.retry_ms.is_none() && told.event.is_none();
         let carried = told.seq.is_some();
-        if !is_plain {
+        if !is_plain && (carried || has_room(&told, room, log)) {
             self.row.events.push(told);
         }
         carried
     }
+}
+
+/// Whether there is room for an event that carries no message. When there is none any more, that is
+/// said once.
+fn has_room(told: &StreamEvent, room: &mut Option<usize>, log: &mut Log) -> bool {
+    let Some(left) = *room else {
+        return false;
+    };
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let size = size_of::<StreamEvent>() + length(&told.id) + length(&told.event);
+    *room = left.checked_sub(size);
+    if room.is_none() {
+        log.notice(
+            "warning: the server sent very many events without a message; they are passed on, and \
+             further ones are not in the recording"
+                .to_owned(),
+        );
+    }
+    room.is_some()
 }

@@ -189,6 +189,38 @@ fn bodies_that_are_half_there_are_bounded_in_sum_and_told_by_length_and_hash_bey
 }
 
 #[test]
+fn events_without_a_message_are_bounded_in_sum_and_messages_are_kept_beyond_that() {
+    let mut http = Http::new();
+    http.recorder.bound(1000);
+    http.asked(
+        0,
+        Asked {
+            http_method: "GET".to_owned(),
+            ..Asked::default()
+        },
+    );
+    http.answered(0, 200, SSE, None);
+    for id in 0..1000 {
+        http.bytes(
+            Lane::Get(0),
+            Sender::Server,
+            &format!("id: {id}\ndata:\n\n"),
+        );
+    }
+    let last = "id: last\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n\n";
+    http.bytes(Lane::Get(0), Sender::Server, last);
+    let notices = http.recorder.take_notices().join("\n");
+    assert_eq!(notices.matches("without a message").count(), 1, "{notices}");
+    let cassette = http.finished();
+    let rows = cassette.exchanges();
+    let events = &rows[0].events;
+    assert!((2..100).contains(&events.len()), "{}", events.len());
+    assert_eq!(events[0].id.as_deref(), Some("0"));
+    let last = events.last().unwrap();
+    assert_eq!((last.id.as_deref(), last.seq), (Some("last"), Some(0)));
+}
+
+#[test]
 fn a_request_that_was_redirected_is_nobody_left_without_an_answer() {
     let mut http = Http::new();
     http.ask(

@@ -80,6 +80,10 @@ impl Rows {
         }
         for facts in self.by_exchange.values_mut() {
             let exchange = facts.row.exchange;
+            if facts.last != NONE && has_no_body(facts.row.status) {
+                // Somebody has changed it: what came with it could not be said otherwise.
+                facts.row.status = 200;
+            }
             for (event, message) in facts.row.events.iter().zip(&mut facts.messages) {
                 let found = event.seq.and_then(|seq| by_seq.get(&(exchange, seq)));
                 *message = found.copied().unwrap_or(NONE);
@@ -186,6 +190,11 @@ impl Rows {
             .min_by_key(|row| row.exchange)
             .map(|row| row.status)
     }
+}
+
+/// Statuses of responses that have no body, and of those that are none yet.
+fn has_no_body(status: u16) -> bool {
+    matches!(status, 100..200 | 204 | 205 | 304)
 }
 
 /// Statuses after which a client asks again, with a token or elsewhere.

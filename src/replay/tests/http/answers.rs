@@ -136,6 +136,21 @@ fn statuses_and_ends_without_an_answer_are_replayed_and_are_no_misses() {
 }
 
 #[test]
+fn an_answer_whose_recorded_status_has_no_body_is_given_all_the_same() {
+    let one = call("1", "one", "{}", "");
+    let first = answer("1", "a");
+    let messages = greeted(&[('c', 2, &one), ('s', 2, &first)]);
+    for status in [103, 204, 205, 304] {
+        let row = format!(
+            r#"{{"exchange": 2, "session": 0, "http_method": "POST", "status": {status}, "framing": "json"}}"#
+        );
+        let mut web = Web::new(cassette(ID, &messages, &[JSON_0, NONE_1, &row]));
+        let id = web.initialize();
+        assert_eq!(web.post(&id, &one), [format!("2: 200 json {first}")]);
+    }
+}
+
+#[test]
 fn a_recording_asks_for_no_token() {
     let one = call("1", "one", "{}", "");
     let first = answer("1", "a");
