@@ -243,11 +243,8 @@ fn over_http(
         let source = source.unwrap_or_default();
         Failure::could_not_run(format!("{error}: {source}"))
     })?;
-    voice.plainly(&format!(
-        "mcp-cassette: recording at {} -> point the agent there",
-        listener.url(server.upstream.path())
-    ));
-    let speaker = voice.clone();
+    let url = listener.url(server.upstream.path());
+    let (speaker, crier) = (voice.clone(), voice.clone());
     let (stderr, is_quiet) = (voice.stderr.clone(), options.quiet);
     let recorded = http::record(http::Plan {
         listener,
@@ -260,6 +257,11 @@ fn over_http(
             if !is_quiet {
                 stderr.status(&status(count));
             }
+        }),
+        ready: Box::new(move || {
+            crier.plainly(&format!(
+                "mcp-cassette: recording at {url} -> point the agent there"
+            ));
         }),
     });
     voice.stderr.status("");

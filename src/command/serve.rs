@@ -311,7 +311,6 @@ fn play_over_http(
     notice: Notice,
 ) -> Result<Served, String> {
     let url = http::url(&listener);
-    stderr.line(&format!("mcp-cassette: replaying at {url}"));
     let watcher = watcher(options, stderr);
     let served = http::serve(
         core,
@@ -320,6 +319,7 @@ fn play_over_http(
         (real, options.asked.leashed),
         notice,
         watcher,
+        || stderr.line(&format!("mcp-cassette: replaying at {url}")),
     );
     stderr.status("");
     stderr.flush(Duration::from_secs(1));

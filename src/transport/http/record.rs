@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub(crate) leashed: bool,
     pub(crate) notice: Notice,
     pub(crate) progress: Progress,
+    /// Is called once signals are waited for, before anything is carried.
+    pub(crate) ready: Box<dyn FnOnce()>,
 }
 
 /// How a recording ended, and what was kept of it.
@@ -64,6 +66,7 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
         leashed,
         notice,
         progress,
+        ready,
     } = plan;
     let (ending, asked) = watch::channel(None);
     let by_signal = ending.clone();
@@ -75,6 +78,7 @@ pub(crate) fn record(plan: Plan) -> io::Result<Recorded> {
             ending.send_replace(Some(Ended::Leash));
         })?;
     }
+    ready();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("http")

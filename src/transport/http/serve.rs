@@ -47,7 +47,8 @@ pub(super) type Chunk = Result<Bytes, BodyError>;
 const MOST_WAITING: usize = 4 << 20;
 
 /// Serves until a fault breaks off or a signal comes. `path` is one more that is answered, `real` the
-/// server for what was not recorded. If it is `leashed`, it ends when standard input does.
+/// server for what was not recorded. If it is `leashed`, it ends when standard input does. `ready` is
+/// called once signals are waited for.
 ///
 /// # Errors
 ///
@@ -59,6 +60,7 @@ pub(crate) fn serve(
     (real, leashed): (Option<Real>, bool),
     notice: Notice,
     watcher: Option<Watcher>,
+    ready: impl FnOnce(),
 ) -> io::Result<Served> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -91,6 +93,7 @@ pub(crate) fn serve(
         let held = Arc::clone(&shared);
         input::watch(move || held.end())?;
     }
+    ready();
     let served = runtime.block_on(async {
         let clock = tokio::spawn(keep_time(Arc::clone(&shared), stopping.clone()));
         let watch = watcher.map(|watcher| tokio::spawn(keep_told(Arc::clone(&shared), watcher)));
